@@ -1,0 +1,1 @@
+"""What things are: every kind of Butler as a frozen Struct."""

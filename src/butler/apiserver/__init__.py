@@ -1,0 +1,1 @@
+"""The embedded, durable, Kubernetes-compatible API server."""

@@ -1,0 +1,98 @@
+"""A resource the server offers: its names, its schema and the little that differs between kinds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from butler.errors import FieldError
+
+from .schema.model import Schema
+
+Object = dict[str, Any]
+"""A Kubernetes object as it goes over the wire."""
+
+ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One printer column of `kubectl get`; `path` is a JSONPath such as `.status.phase`."""
+
+    name: str
+    type: str
+    path: str
+    format: str = ""
+    description: str = ""
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Where a kind keeps what its scale subresource shows (JSONPaths such as `.spec.replicas`)."""
+
+    spec_replicas: str
+    status_replicas: str
+    label_selector: str = ""
+
+
+class Behaviour(Protocol):
+    """What a built-in kind does beyond its schema. All methods work on plain objects and never do I/O."""
+
+    def default(self, obj: Object) -> None:
+        """Fill in, in place, what Kubernetes fills in for this kind."""
+
+    def prepare_create(self, obj: Object) -> None:
+        """Drop or set, in place, what a client may not choose (status, for most kinds)."""
+
+    def prepare_update(self, obj: Object, old: Object) -> None:
+        """Carry over, in place, what an update may not change silently."""
+
+    def validate(self, obj: Object) -> list[FieldError]: ...
+
+    def validate_update(self, obj: Object, old: Object) -> list[FieldError]: ...
+
+
+@dataclass(slots=True, eq=False)
+class Resource:
+    """One kind in one version of one group, as offered to clients."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    schema: Schema
+    namespaced: bool = True
+    singular: str = ""
+    list_kind: str = ""
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = ALL_VERBS
+    status: bool = False
+    scale: Scale | None = None
+    subresources: tuple[str, ...] = ()
+    """Further subresources by name, such as `token` or `eviction`."""
+    columns: tuple[Column, ...] = ()
+    selectable_fields: tuple[str, ...] = ()
+    """Fields beside metadata.name and metadata.namespace that field selectors may name, such as `spec.nodeName`."""
+    storage_version: str = ""
+    """The version objects are stored in, when it is not this one."""
+    behaviour: Behaviour | None = None
+    is_custom: bool = False
+    """Defined by a CustomResourceDefinition rather than built in."""
+    deprecation: str = ""
+    """The warning a client gets when it uses this version."""
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def qualified(self) -> str:
+        """`deployments.apps`, `pods`: how error messages name the resource."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def storage_key(self) -> str:
+        """What all versions of one kind share in the store."""
+        return f"{self.group}/{self.plural}"
