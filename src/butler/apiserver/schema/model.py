@@ -43,6 +43,8 @@ class Schema:
     """Strategic merge: the field that identifies an item of a merged list."""
     source: Mapping[str, Any] = field(default_factory=dict)
     """The OpenAPI v3 schema this node was made from: constraints, formats, CEL rules, descriptions."""
+    name: str = ""
+    """The definition this node was made from, such as `io.k8s.api.core.v1.ServicePort`; empty for a nameless one."""
 
     def child(self, name: str) -> Schema | None:
         """The schema of a member, None when it is not declared."""
@@ -96,7 +98,7 @@ class Definitions:
 
     def _shared(self, name: str) -> Schema:
         if name not in self._built:
-            self._built[name] = Schema()
+            self._built[name] = Schema(name=name)
             self._fill(self._built[name], self._sources[name])
         return self._built[name]
 

@@ -1,0 +1,268 @@
+"""Role-based access control: who may do what, decided from roles and bindings held in memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from butler.errors import Details, Forbidden
+
+from ..resources import Object
+from .rules import Rule, rules_of
+from .users import UserInfo, service_account_name
+
+GROUP = "rbac.authorization.k8s.io"
+
+_MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """What a request wants to do. A `path` makes it a request for something that is not a resource."""
+
+    user: UserInfo
+    verb: str
+    group: str = ""
+    version: str = ""
+    resource: str = ""
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    allowed: bool
+    reason: str = ""
+
+
+ALLOWED = Decision(allowed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """Whom a binding names. Service accounts are found by their user name."""
+
+    kind: str
+    name: str
+    text: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.kind, self.name
+
+
+@dataclass(frozen=True, slots=True)
+class _Binding:
+    name: str
+    namespace: str
+    role_kind: str
+    role: str
+    subjects: tuple[_Subject, ...]
+
+    def source(self, keys: frozenset[tuple[str, str]]) -> str:
+        """Why the role applies to someone, in the server's words."""
+        subject = next(one for one in self.subjects if one.key in keys)
+        kind = f'RoleBinding "{self.name}/{self.namespace}"' if self.namespace else f'ClusterRoleBinding "{self.name}"'
+        return f'{kind} of {self.role_kind} "{self.role}" to {subject.text}'
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """All that is granted for one kind of request: to any name, or to some names only."""
+
+    always: Decision | None
+    named: tuple[tuple[tuple[str, ...], Decision], ...]
+    otherwise: Decision
+
+    def decide(self, name: str) -> Decision:
+        for names, decision in self.named:
+            if name in names:
+                return decision
+        return self.always or self.otherwise
+
+
+class Rbac:
+    """The roles and bindings of one space. Bindings are found by subject, answers are kept until a role changes."""
+
+    def __init__(self, capacity: int = 20_000) -> None:
+        self._capacity = capacity
+        self._roles: dict[tuple[str, str], list[Rule]] = {}
+        self._bindings: dict[tuple[str, str], _Binding] = {}
+        self._by_subject: dict[tuple[str, str, str], dict[str, _Binding]] = {}
+        self._answers: dict[tuple[str, ...] | tuple[object, ...], _Answer] = {}
+
+    def upsert(self, kind: str, obj: Object) -> None:
+        """Take in a ClusterRole, Role, ClusterRoleBinding or RoleBinding; other kinds are ignored."""
+        metadata = obj["metadata"]
+        key = metadata.get("namespace", ""), metadata["name"]
+        self._answers.clear()
+        if kind in {"ClusterRole", "Role"}:
+            self._roles[key] = rules_of(obj)
+        elif kind in {"ClusterRoleBinding", "RoleBinding"}:
+            self._unbind(key)
+            self._bind(key, _binding(obj))
+
+    def remove(self, kind: str, namespace: str, name: str) -> None:
+        """Forget an object; nothing happens when it is not known."""
+        self._answers.clear()
+        if kind in {"ClusterRole", "Role"}:
+            self._roles.pop((namespace, name), None)
+        elif kind in {"ClusterRoleBinding", "RoleBinding"}:
+            self._unbind((namespace, name))
+
+    def authorize(self, attributes: Attributes) -> Decision:
+        """Whether the user may; the reason says by which binding, or which bindings name missing roles."""
+        user = attributes.user
+        if user.is_master:
+            return ALLOWED
+        if attributes.path is not None:
+            return self._path_answer(user, attributes.verb, attributes.path).decide("")
+        key = (
+            user.name,
+            user.groups,
+            attributes.verb,
+            attributes.group,
+            attributes.resource,
+            attributes.subresource,
+            attributes.namespace,
+        )
+        answer = self._answers.get(key)
+        if answer is None:
+            answer = self._keep(key, self._resource_answer(attributes))
+        return answer.decide(attributes.name)
+
+    def rules_for(self, user: UserInfo, namespace: str) -> tuple[list[Rule], list[str]]:
+        """Every rule that holds for the user there, and what is wrong with bindings to missing roles."""
+        rules: list[Rule] = []
+        missing: list[str] = []
+        for binding, _ in self._applying(user, namespace):
+            found = self.role_rules(binding.role_kind, binding.namespace, binding.role)
+            if found is None:
+                missing.append(_missing(binding))
+            else:
+                rules.extend(found)
+        return rules, list(dict.fromkeys(missing))
+
+    def role_rules(self, kind: str, namespace: str, name: str) -> list[Rule] | None:
+        """The rules of a role, None when there is no such role."""
+        return self._roles.get((namespace if kind == "Role" else "", name))
+
+    def missing_roles(self, user: UserInfo, namespace: str) -> list[str]:
+        """Names of roles that bindings of the user refer to and that do not exist."""
+        found = [binding for binding, _ in self._applying(user, namespace)]
+        absent = (one.role for one in found if self.role_rules(one.role_kind, one.namespace, one.role) is None)
+        return list(dict.fromkeys(absent))
+
+    def _bind(self, key: tuple[str, str], binding: _Binding) -> None:
+        self._bindings[key] = binding
+        for subject in binding.subjects:
+            self._by_subject.setdefault((binding.namespace, *subject.key), {})[binding.name] = binding
+
+    def _unbind(self, key: tuple[str, str]) -> None:
+        binding = self._bindings.pop(key, None)
+        for subject in binding.subjects if binding else ():
+            place = key[0], *subject.key
+            bound = self._by_subject.get(place)
+            if bound is not None:
+                bound.pop(key[1], None)
+                if not bound:
+                    del self._by_subject[place]
+
+    def _applying(self, user: UserInfo, namespace: str) -> Iterator[tuple[_Binding, str]]:
+        """The user's bindings, cluster-wide ones first, each with the reason it applies."""
+        keys = frozenset({("User", user.name), *(("Group", group) for group in user.groups)})
+        for scope in ("", namespace) if namespace else ("",):
+            found: dict[str, _Binding] = {}
+            for key in keys:
+                found.update(self._by_subject.get((scope, *key), {}))
+            for name in sorted(found):
+                yield found[name], found[name].source(keys)
+
+    def _resource_answer(self, wanted: Attributes) -> _Answer:
+        always: Decision | None = None
+        named: list[tuple[tuple[str, ...], Decision]] = []
+        for rule, decision in self._granted(wanted.user, wanted.namespace):
+            if not rule.matches_resource(wanted.verb, wanted.group, wanted.resource, wanted.subresource):
+                continue
+            if not rule.names:
+                always = decision
+                break
+            named.append((rule.names, decision))
+        return _Answer(always, tuple(named), self._refusal(wanted.user, wanted.namespace))
+
+    def _path_answer(self, user: UserInfo, verb: str, path: str) -> _Answer:
+        key = (user.name, user.groups, verb, path)
+        answer = self._answers.get(key)
+        if answer is not None:
+            return answer
+        granted = (decision for rule, decision in self._granted(user, "") if rule.matches_path(verb, path))
+        return self._keep(key, _Answer(next(granted, None), (), self._refusal(user, "")))
+
+    def _granted(self, user: UserInfo, namespace: str) -> Iterator[tuple[Rule, Decision]]:
+        for binding, source in self._applying(user, namespace):
+            decision = Decision(allowed=True, reason=f"RBAC: allowed by {source}")
+            for rule in self.role_rules(binding.role_kind, binding.namespace, binding.role) or ():
+                yield rule, decision
+
+    def _refusal(self, user: UserInfo, namespace: str) -> Decision:
+        missing = self.rules_for(user, namespace)[1]
+        return Decision(allowed=False, reason=f"RBAC: {aggregate(missing)}" if missing else "")
+
+    def _keep(self, key: tuple[object, ...], answer: _Answer) -> _Answer:
+        if len(self._answers) >= self._capacity:
+            self._answers.clear()
+        self._answers[key] = answer
+        return answer
+
+
+def aggregate(problems: list[str]) -> str:
+    """Several messages as one, in the server's form."""
+    return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
+
+
+def forbidden(attributes: Attributes, reason: str = "") -> Forbidden:
+    """The 403 for a refused request."""
+    text = _refused(attributes).translate(_MARKUP)
+    if reason:
+        text = f"{text}: {reason}"
+    if attributes.path is not None:
+        return Forbidden(f"forbidden: {text}", Details())
+    return forbidden_object(attributes.group, attributes.resource, attributes.name, text)
+
+
+def forbidden_object(group: str, plural: str, name: str, why: str) -> Forbidden:
+    """The 403 about one object, or about a kind when there is no name."""
+    qualified = f"{plural}.{group}" if group else plural
+    about = f"{qualified} {json.dumps(name, ensure_ascii=False)}" if name else qualified
+    return Forbidden(f"{about} is forbidden: {why}", Details(name=name, group=group, kind=plural))
+
+
+def _refused(wanted: Attributes) -> str:
+    user = f"User {json.dumps(wanted.user.name, ensure_ascii=False)} cannot {wanted.verb}"
+    if wanted.path is not None:
+        return f"{user} path {json.dumps(wanted.path, ensure_ascii=False)}"
+    resource = f"{wanted.resource}/{wanted.subresource}" if wanted.subresource else wanted.resource
+    scope = f'in the namespace "{wanted.namespace}"' if wanted.namespace else "at the cluster scope"
+    return f'{user} resource "{resource}" in API group "{wanted.group}" {scope}'
+
+
+def _binding(obj: Object) -> _Binding:
+    metadata, role = obj["metadata"], obj["roleRef"]
+    namespace = metadata.get("namespace", "")
+    subjects = (_subject(one, namespace) for one in obj.get("subjects") or ())
+    return _Binding(metadata["name"], namespace, role["kind"], role["name"], tuple(subjects))
+
+
+def _subject(subject: Object, namespace: str) -> _Subject:
+    kind, name = subject["kind"], subject["name"]
+    if kind != "ServiceAccount":
+        return _Subject(kind, name, f'{kind} "{name}"')
+    home = subject.get("namespace") or namespace
+    return _Subject("User", service_account_name(home, name), f'{kind} "{name}/{home}"')
+
+
+def _missing(binding: _Binding) -> str:
+    return f'{binding.role_kind.lower()}.{GROUP} "{binding.role}" not found'

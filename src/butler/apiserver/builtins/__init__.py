@@ -1,0 +1,1 @@
+"""The kinds Kubernetes itself brings."""

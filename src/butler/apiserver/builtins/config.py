@@ -1,0 +1,148 @@
+"""ConfigMap and Secret: keys, sizes, types and immutability."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from typing import Any
+
+from butler.errors import FieldError
+
+from ..resources import Object
+from . import formats
+from .model import BuiltIn
+from .problems import Problems, bad, forbidden, refuse_each, required, too_long, unchanged
+
+MOST_BYTES = 1024 * 1024
+_FROZEN = "field is immutable when `immutable` is set"
+_HIDDEN = "<secret contents redacted>"
+_BASIC_AUTH = ("username", "password")
+
+
+def _check_config_map(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
+    size = 0
+    for key, value in data.items():
+        refuse_each(found, f"data[{key}]", key, formats.config_key(key))
+        if key in binary:
+            found.append(bad(f"data[{key}]", key, "duplicate of key present in binaryData"))
+        size += len(value) if value.isascii() else len(value.encode())
+    for key, value in binary.items():
+        refuse_each(found, f"binaryData[{key}]", key, formats.config_key(key))
+        size += _decoded_size(value)
+    if size > MOST_BYTES:
+        found.append(too_long("", MOST_BYTES))
+    return found
+
+
+def _decoded_size(text: str) -> int:
+    return len(text) * 3 // 4 - text[-2:].count("=")
+
+
+def _check_config_map_update(obj: Object, old: Object) -> list[FieldError]:
+    return [*_thawed(obj, old, "data", "binaryData"), *_check_config_map(obj)]
+
+
+def _thawed(obj: Object, old: Object, *names: str) -> Problems:
+    """What an object that was made immutable may no longer change."""
+    found: Problems = []
+    if not old.get("immutable"):
+        return found
+    if not obj.get("immutable"):
+        found.append(forbidden("immutable", _FROZEN))
+    found.extend(forbidden(name, _FROZEN) for name in names if (obj.get(name) or {}) != (old.get(name) or {}))
+    return found
+
+
+def _fill_secret(obj: Object) -> None:
+    if not obj.get("type"):
+        obj["type"] = "Opaque"
+    if "stringData" in obj:
+        texts = obj.pop("stringData") or {}
+        if texts:
+            data = obj["data"] = dict(obj.get("data") or {})
+            data.update((key, base64.b64encode(text.encode()).decode()) for key, text in texts.items())
+
+
+def _keep_type(obj: Object, old: Object) -> None:
+    if not obj.get("type"):
+        obj["type"] = old.get("type", "Opaque")
+
+
+def _check_secret(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    data = obj.get("data") or {}
+    size = 0
+    for key, value in data.items():
+        refuse_each(found, f"data[{key}]", key, formats.config_key(key))
+        size += _decoded_size(value or "")
+    if size > MOST_BYTES:
+        found.append(too_long("data", MOST_BYTES))
+    if obj.get("type") != "Opaque":
+        _check_type(found, obj, data)
+    return found
+
+
+def _check_type(found: Problems, obj: Object, data: dict[str, Any]) -> None:
+    match obj.get("type"):
+        case "kubernetes.io/service-account-token":
+            key = "kubernetes.io/service-account.name"
+            if not (obj["metadata"].get("annotations") or {}).get(key):
+                found.append(required(f"metadata.annotations[{key}]"))
+        case "kubernetes.io/dockercfg":
+            _check_document(found, data, ".dockercfg")
+        case "kubernetes.io/dockerconfigjson":
+            _check_document(found, data, ".dockerconfigjson")
+        case "kubernetes.io/basic-auth":
+            if not any(key in data for key in _BASIC_AUTH):
+                found.extend(required(f"data[{key}]") for key in _BASIC_AUTH)
+        case "kubernetes.io/ssh-auth":
+            if not data.get("ssh-privatekey"):
+                found.append(required("data[ssh-privatekey]"))
+        case "kubernetes.io/tls":
+            found.extend(required(f"data[{key}]") for key in ("tls.crt", "tls.key") if key not in data)
+
+
+def _check_document(found: Problems, data: dict[str, Any], key: str) -> None:
+    if key not in data:
+        found.append(required(f"data[{key}]"))
+        return
+    if problem := _document_problem(data[key]):
+        found.append(bad(f"data[{key}]", _HIDDEN, problem))
+
+
+def _document_problem(encoded: str | None) -> str:
+    """Why base64 text is not a JSON object, in the words of Go's decoder for the common cases."""
+    try:
+        text = base64.b64decode(encoded or "").decode()
+        value = json.loads(text)
+    except (ValueError, binascii.Error) as error:
+        return _as_go_says(error)
+    kinds = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
+    if isinstance(value, dict) or value is None:
+        return ""
+    return f"json: cannot unmarshal {kinds[type(value)]} into Go value of type map[string]interface {{}}"
+
+
+def _as_go_says(error: ValueError) -> str:
+    if not isinstance(error, json.JSONDecodeError):
+        return "invalid character '\\x00' looking for beginning of value"
+    if error.pos >= len(error.doc):
+        return "unexpected end of JSON input"
+    return f"invalid character '{error.doc[error.pos]}' looking for beginning of value"
+
+
+def _check_secret_update(obj: Object, old: Object) -> list[FieldError]:
+    found: Problems = []
+    unchanged(found, "type", obj.get("type"), old.get("type"))
+    return [*found, *_thawed(obj, old, "data"), *_check_secret(obj)]
+
+
+KINDS = {
+    ("", "ConfigMap"): BuiltIn(check=_check_config_map, check_update=_check_config_map_update),
+    ("", "Secret"): BuiltIn(
+        fill=_fill_secret, carry=_keep_type, check=_check_secret, check_update=_check_secret_update
+    ),
+}

@@ -1,0 +1,139 @@
+"""The definitions of the data file in OpenAPI v3 form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from . import data
+
+Document = Mapping[str, Any]
+
+_SCALARS: Mapping[str, Document] = {
+    "string": {"type": "string"},
+    "bool": {"type": "boolean"},
+    "bytes": {"type": "string", "format": "byte"},
+    "double": {"type": "number", "format": "double"},
+    "int32": {"type": "integer", "format": "int32"},
+    "int64": {"type": "integer", "format": "int64"},
+}
+_SETTINGS = {
+    "list": "x-kubernetes-list-type",
+    "keys": "x-kubernetes-list-map-keys",
+    "map": "x-kubernetes-map-type",
+    "patch": "x-kubernetes-patch-strategy",
+    "by": "x-kubernetes-patch-merge-key",
+}
+_ANY_MEMBERS = {
+    "apiextensions.v1.JSON",
+    "apiextensions.v1.JSONSchemaPropsOrArray",
+    "apiextensions.v1.JSONSchemaPropsOrBool",
+    "apiextensions.v1.JSONSchemaPropsOrStringArray",
+    "meta.v1.FieldsV1",
+    "pkg.runtime.RawExtension",
+}
+"""Forms that may hold what no schema describes, so nothing in them is an unknown field."""
+_EVERYWHERE = {"DeleteOptions", "WatchEvent"}
+"""Kinds that exist in every group and version."""
+
+
+def full_name(name: str) -> str:
+    """`core.v1.Pod` → `io.k8s.api.core.v1.Pod`."""
+    package, _, title = name.rpartition(".")
+    return f"{data.contents()['packages'][package]}.{title}"
+
+
+class Published(Mapping[str, Document]):
+    """Every definition by its full name, unfolded when first read."""
+
+    def __init__(self) -> None:
+        self._unfolded: dict[str, Document] = {}
+
+    @cached_property
+    def _names(self) -> Mapping[str, str]:
+        """full name → short name"""
+        raw = data.contents()["definitions"]
+        shown = [name for name, one in raw.items() if "inner" not in one]
+        lists = [f"{name}List" for names in data.kinds().values() for name in names.values() if _is_object(name)]
+        return {full_name(name): name for name in sorted(shown + lists)}
+
+    @cached_property
+    def _kinds(self) -> Mapping[str, list[Document]]:
+        """short name → the kinds it stands for"""
+        found: dict[str, list[Document]] = {}
+        for api_version, kinds in data.kinds().items():
+            group, _, version = api_version.rpartition("/")
+            for kind, name in kinds.items():
+                for suffix in ("", "List"):
+                    known = {"group": group, "kind": kind + suffix, "version": version}
+                    found.setdefault(name + suffix, []).append(known)
+            for kind in _EVERYWHERE:
+                known = {"group": group, "kind": kind, "version": version}
+                if api_version != "v1":
+                    found.setdefault(f"meta.v1.{kind}", []).append(known)
+        return found
+
+    def __getitem__(self, name: str) -> Document:
+        if name not in self._unfolded:
+            short = self._names[name]
+            kinds = self._kinds.get(short)
+            known = {"x-kubernetes-group-version-kind": kinds} if kinds else {}
+            self._unfolded[name] = {**_unfold(short), **known}
+        return self._unfolded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def _is_object(name: str) -> bool:
+    return any(field.name == "metadata" and field.type == "meta.v1.ObjectMeta" for field in data.definition(name).fields)
+
+
+def _unfold(name: str) -> Document:
+    found = data.definition(name)
+    if found.form is not None:
+        marks = {"x-kubernetes-preserve-unknown-fields": True} if name in _ANY_MEMBERS else {}
+        return {**found.form, **marks}
+    fields = list(_flat(found))
+    properties = {field.name: _property(field) for field in fields}
+    if found.typed:
+        properties |= {"apiVersion": _SCALARS["string"], "kind": _SCALARS["string"]}
+    document: dict[str, Any] = {"type": "object", **found.extensions}
+    if properties:
+        document["properties"] = dict(sorted(properties.items()))
+    if required := [field.name for field in fields if field.required]:
+        document["required"] = required
+    return document
+
+
+def _flat(definition: data.Definition) -> Iterator[data.Field]:
+    """All fields as JSON shows them."""
+    for field in definition.fields:
+        if field.inline:
+            yield from _flat(data.definition(field.type))
+        else:
+            yield field
+
+
+def _property(field: data.Field) -> Document:
+    document = _type(field.type)
+    if not field.settings:
+        return document
+    if "$ref" in document:
+        # Beside a bare reference OpenAPI ignores everything else.
+        document = {"allOf": [document]}
+    return {**document, **{_SETTINGS.get(key, key): value for key, value in field.settings.items()}}
+
+
+def _type(spelled: str) -> Document:
+    if spelled.startswith(("[]", "()")):
+        return {"type": "array", "items": _type(spelled[2:])}
+    if spelled.startswith("{}"):
+        return {"type": "object", "additionalProperties": _type(spelled[2:])}
+    if spelled in _SCALARS:
+        return _SCALARS[spelled]
+    return {"$ref": f"#/components/schemas/{full_name(spelled)}"}

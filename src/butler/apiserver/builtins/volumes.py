@@ -1,0 +1,255 @@
+"""Volumes of a pod: exactly one source each, and its required parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from butler.errors import not_supported
+
+from ..resources import Object
+from . import formats, quantities
+from .problems import Problems, bad, duplicate, forbidden, refuse_each, required
+from .selectors import check_selector
+
+_FILE_MODE = "must be a number between 0 and 0777 (octal), both inclusive"
+_ONE_TYPE = "may not specify more than 1 volume type"
+_HOST_PATH_TYPES = (
+    "",
+    "DirectoryOrCreate",
+    "Directory",
+    "FileOrCreate",
+    "File",
+    "Socket",
+    "CharDevice",
+    "BlockDevice",
+)
+ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+VOLUME_MODES = ("Block", "Filesystem")
+
+
+def check_volumes(found: Problems, volumes: Iterable[Object], path: str) -> set[str]:
+    """Add what is wrong with the volumes and answer with the names that mounts may use."""
+    names: set[str] = set()
+    for index, volume in enumerate(volumes):
+        here: Problems = []
+        place = f"{path}[{index}]"
+        _check_source(here, volume, place)
+        name = volume.get("name") or ""
+        if not name:
+            here.append(required(f"{place}.name"))
+        else:
+            refuse_each(here, f"{place}.name", name, formats.label(name))
+        if name in names:
+            here.append(duplicate(f"{place}.name", name))
+        if here:
+            found.extend(here)
+        else:
+            names.add(name)
+    return names
+
+
+def _check_source(found: Problems, volume: Object, path: str) -> None:
+    sources = [name for name in volume if name != "name" and volume[name] is not None]
+    if not sources:
+        found.append(required(path, "must specify a volume type"))
+        return
+    sources.sort(key=_order)
+    first, *more = sources
+    if check := _CHECKS.get(first):
+        check(found, volume[first], f"{path}.{first}")
+    found.extend(forbidden(f"{path}.{name}", _ONE_TYPE) for name in more)
+
+
+def _order(name: str) -> int:
+    return _ORDER.get(name, len(_ORDER))
+
+
+def check_mode(found: Problems, holder: Object, name: str, path: str) -> None:
+    mode = holder.get(name)
+    if mode is not None and not 0 <= mode <= 0o777:
+        found.append(bad(f"{path}.{name}", mode, _FILE_MODE))
+
+
+def _check_empty_dir(found: Problems, source: Object, path: str) -> None:
+    limit = source.get("sizeLimit")
+    if limit is not None and quantities.amount(limit) < 0:
+        found.append(forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity"))
+
+
+def check_host_path(found: Problems, source: Object, path: str) -> None:
+    place = source.get("path") or ""
+    if not place:
+        found.append(required(f"{path}.path"))
+        return
+    check_no_backsteps(found, place, f"{path}.path")
+    kind = source.get("type")
+    if kind is not None and kind not in _HOST_PATH_TYPES:
+        found.append(not_supported(f"{path}.type", kind, sorted(_HOST_PATH_TYPES)))
+
+
+def check_no_backsteps(found: Problems, value: str, path: str) -> None:
+    if ".." in value.split("/"):
+        found.append(bad(path, value, "must not contain '..'"))
+
+
+def _check_files(found: Problems, source: Object, path: str) -> None:
+    check_mode(found, source, "defaultMode", path)
+    for index, item in enumerate(source.get("items") or ()):
+        _check_key_to_path(found, item, f"{path}.items[{index}]")
+
+
+def _check_key_to_path(found: Problems, item: Object, path: str) -> None:
+    target = item.get("path") or ""
+    if not item.get("key"):
+        found.append(required(f"{path}.key"))
+    if not target:
+        found.append(required(f"{path}.path"))
+    check_relative(found, target, f"{path}.path")
+    if target.startswith("..") and not target.startswith("../") and target != "..":
+        found.append(bad(f"{path}.path", target, "must not start with '..'"))
+    check_mode(found, item, "mode", path)
+
+
+def check_relative(found: Problems, value: str, path: str) -> None:
+    if value.startswith("/"):
+        found.append(bad(path, value, "must be a relative path"))
+    check_no_backsteps(found, value, path)
+
+
+def _check_secret(found: Problems, source: Object, path: str) -> None:
+    if not source.get("secretName"):
+        found.append(required(f"{path}.secretName"))
+    _check_files(found, source, path)
+
+
+def _check_config_map(found: Problems, source: Object, path: str) -> None:
+    if not source.get("name"):
+        found.append(required(f"{path}.name"))
+    _check_files(found, source, path)
+
+
+def _check_claim(found: Problems, source: Object, path: str) -> None:
+    if not source.get("claimName"):
+        found.append(required(f"{path}.claimName"))
+
+
+def check_nfs(found: Problems, source: Object, path: str) -> None:
+    if not source.get("server"):
+        found.append(required(f"{path}.server"))
+    place = source.get("path") or ""
+    if not place:
+        found.append(required(f"{path}.path"))
+    if not place.startswith("/"):
+        found.append(bad(f"{path}.path", place, "must be an absolute path"))
+
+
+def _check_csi(found: Problems, source: Object, path: str) -> None:
+    check_driver(found, source.get("driver") or "", f"{path}.driver")
+
+
+def check_driver(found: Problems, driver: str, path: str) -> None:
+    """A CSI driver's name."""
+    if not driver:
+        found.append(required(path))
+    elif len(driver) > 63:
+        found.append(bad(path, driver, formats.at_most(63)))
+    else:
+        refuse_each(found, path, driver, formats.subdomain(driver.lower()))
+
+
+def _check_projected(found: Problems, source: Object, path: str) -> None:
+    check_mode(found, source, "defaultMode", path)
+    for index, part in enumerate(source.get("sources") or ()):
+        _check_part(found, part, f"{path}.sources[{index}]")
+
+
+def _check_part(found: Problems, part: Object, path: str) -> None:
+    given = [name for name in part if part[name] is not None]
+    if not given:
+        found.append(forbidden(path, "at least one projection type must be specified"))
+    for name in given:
+        source, place = part[name], f"{path}.{name}"
+        if name in {"secret", "configMap"}:
+            if not source.get("name"):
+                found.append(required(f"{place}.name"))
+            _check_files(found, source, place)
+        elif name == "serviceAccountToken":
+            _check_token(found, source, place)
+
+
+def _check_token(found: Problems, source: Object, path: str) -> None:
+    seconds = source.get("expirationSeconds")
+    if seconds is not None and seconds < 600:
+        found.append(bad(f"{path}.expirationSeconds", seconds, "may not specify a duration less than 10 minutes"))
+    if seconds is not None and seconds > 1 << 32:
+        found.append(bad(f"{path}.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds"))
+    if not source.get("path"):
+        found.append(required(f"{path}.path"))
+    else:
+        check_relative(found, source["path"], f"{path}.path")
+
+
+def _check_ephemeral(found: Problems, source: Object, path: str) -> None:
+    template = source.get("volumeClaimTemplate")
+    if template is None:
+        found.append(required(f"{path}.volumeClaimTemplate"))
+        return
+    check_claim_spec(found, template.get("spec") or {}, f"{path}.volumeClaimTemplate.spec")
+
+
+def check_claim_spec(found: Problems, spec: Object, path: str) -> None:
+    """The spec of a PersistentVolumeClaim or of a template for one."""
+    modes = spec.get("accessModes") or ()
+    if not modes:
+        found.append(required(f"{path}.accessModes", "at least 1 access mode is required"))
+    check_selector(found, spec.get("selector"), f"{path}.selector")
+    check_access_modes(found, modes, f"{path}.accessModes")
+    _check_claim_size(found, spec, f"{path}.resources[storage]")
+    for name in ("storageClassName", "volumeAttributesClassName"):
+        if spec.get(name):
+            refuse_each(found, f"{path}.{name}", spec[name], formats.subdomain(spec[name]))
+    mode = spec.get("volumeMode")
+    if mode is not None and mode not in VOLUME_MODES:
+        found.append(not_supported(f"{path}.volumeMode", mode, VOLUME_MODES))
+
+
+def check_access_modes(found: Problems, modes: Iterable[str], path: str) -> None:
+    listed = list(modes)
+    found.extend(not_supported(path, mode, ACCESS_MODES) for mode in listed if mode not in ACCESS_MODES)
+    others = any(mode in ACCESS_MODES and mode != "ReadWriteOncePod" for mode in listed)
+    if others and "ReadWriteOncePod" in listed:
+        found.append(forbidden(path, "may not use ReadWriteOncePod with other access modes"))
+
+
+def _check_claim_size(found: Problems, spec: Object, path: str) -> None:
+    size = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
+    if size is None:
+        found.append(required(path))
+    elif quantities.amount(size) <= 0:
+        found.append(bad(path, size, "must be greater than zero"))
+    elif quantities.amount(size) % 1:
+        found.append(bad(path, size, "must be an integer"))
+
+
+_CHECKS = {
+    "emptyDir": _check_empty_dir,
+    "hostPath": check_host_path,
+    "secret": _check_secret,
+    "nfs": check_nfs,
+    "persistentVolumeClaim": _check_claim,
+    "downwardAPI": lambda found, source, path: check_mode(found, source, "defaultMode", path),
+    "configMap": _check_config_map,
+    "projected": _check_projected,
+    "csi": _check_csi,
+    "ephemeral": _check_ephemeral,
+}
+_ORDER = {
+    name: position
+    for position, name in enumerate(
+        (
+            "emptyDir hostPath gitRepo gcePersistentDisk awsElasticBlockStore secret nfs iscsi glusterfs flocker "
+            "persistentVolumeClaim rbd cinder cephfs quobyte downwardAPI fc flexVolume configMap azureFile "
+            "vsphereVolume photonPersistentDisk portworxVolume azureDisk storageos projected scaleIO csi ephemeral image"
+        ).split()
+    )
+}

@@ -1,0 +1,112 @@
+"""delete: at once when nobody minds, else a mark that finalizers and dependents are waited for."""
+
+from __future__ import annotations
+
+from . import refusals
+from .requests import Answer, DeleteOptions, Target, WriteOptions
+from .resources import Object, Resource
+from .space import Space
+from .storing import encode, stage
+from .storage.store import Change, Row
+
+ORPHAN = "orphan"
+FOREGROUND = "foregroundDeletion"
+_ATTEMPTS = 5
+
+
+async def delete(space: Space, target: Target, options: DeleteOptions, write: WriteOptions) -> Answer:
+    """Delete an object or mark it for deletion; `deleted` in the answer tells which. Raises NotFound, Conflict."""
+    for _ in range(_ATTEMPTS):
+        row = space.existing(target)
+        old = row.decode()
+        _check_preconditions(target, old, options)
+        if space.admission.concerns(target.resource, "DELETE", ""):
+            await space.admission.validate("DELETE", target, None, old, write)
+            now = space.latest(target)
+            if now is None or now.revision != row.revision:
+                continue
+        space.admission.check("DELETE", target, None, old, write)
+        return await _delete(space, target, row, old, options)
+    raise refusals.modified(target)
+
+
+async def _delete(space: Space, target: Target, row: Row, old: Object, options: DeleteOptions) -> Answer:
+    obj = row.decode()
+    meta = obj["metadata"]
+    finalizers = _finalizers(target.resource, meta.get("finalizers") or [], options)
+    if finalizers:
+        meta["finalizers"] = finalizers
+    else:
+        meta.pop("finalizers", None)
+    grace = _grace_period(target.resource, obj, options)
+    waits = bool(finalizers) or grace > 0 or not _is_final(target.resource, obj)
+    if not waits:
+        if options.dry_run:
+            return Answer(target.resource, row.value, deleted=True)
+        return Answer(target.resource, await stage(space, target, Change.DELETED, obj, row), deleted=True)
+    _mark(space, target.resource, obj, grace)
+    if obj == old or options.dry_run:
+        return Answer(target.resource, encode(obj))
+    return Answer(target.resource, await stage(space, target, Change.MODIFIED, obj, row))
+
+
+def _mark(space: Space, resource: Resource, obj: Object, grace: int) -> None:
+    """Set when the object is to be gone; a second deletion can only bring that nearer."""
+    meta = obj["metadata"]
+    if "deletionTimestamp" in meta:
+        if grace < meta.get("deletionGracePeriodSeconds", 0):
+            meta["deletionGracePeriodSeconds"] = grace
+        return
+    meta["deletionTimestamp"] = space.timestamp_after(grace)
+    meta["deletionGracePeriodSeconds"] = grace
+    if "generation" in meta:
+        meta["generation"] += 1
+    if resource.storage_key == "/namespaces":
+        obj.setdefault("status", {})["phase"] = "Terminating"
+        meta.pop("deletionGracePeriodSeconds")
+
+
+def is_finished(resource: Resource, obj: Object) -> bool:
+    """Whether an object that is being deleted has nothing left to wait for."""
+    meta = obj["metadata"]
+    if "deletionTimestamp" not in meta or meta.get("finalizers") or not _is_final(resource, obj):
+        return False
+    return not meta.get("deletionGracePeriodSeconds")
+
+
+def _is_final(resource: Resource, obj: Object) -> bool:
+    """A namespace is final only when its own finalizers, in its spec, are gone."""
+    return resource.storage_key != "/namespaces" or not (obj.get("spec") or {}).get("finalizers")
+
+
+def _finalizers(resource: Resource, current: list[str], options: DeleteOptions) -> list[str]:
+    """The finalizers that carry out the wanted propagation."""
+    kept = [one for one in current if one not in (ORPHAN, FOREGROUND)]
+    match options.propagation:
+        case "Orphan":
+            return [*kept, ORPHAN]
+        case "Foreground":
+            return [*kept, FOREGROUND]
+        case "Background":
+            return kept
+    return list(current)
+
+
+def _grace_period(resource: Resource, obj: Object, options: DeleteOptions) -> int:
+    """Only pods end gracefully, and only once a node has them."""
+    if resource.storage_key != "/pods":
+        return 0
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    if not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
+        return 0
+    if options.grace_period is not None:
+        return max(options.grace_period, 0)
+    return int(spec.get("terminationGracePeriodSeconds", 30))
+
+
+def _check_preconditions(target: Target, old: Object, options: DeleteOptions) -> None:
+    meta = old["metadata"]
+    if options.uid and options.uid != meta["uid"]:
+        raise refusals.wrong_uid(target, options.uid, meta["uid"])
+    if options.resource_version and options.resource_version != meta["resourceVersion"]:
+        raise refusals.wrong_version(target, options.resource_version, meta["resourceVersion"])

@@ -1,0 +1,204 @@
+"""get and list: what is durable now, or a consistent list as of an earlier revision, page by page."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from butler.errors import ApiError, BadRequest, Cause, Details, Expired, Timeout
+from butler.kube.selectors import FieldSelector, LabelSelector, text_at
+
+from . import refusals
+from .requests import Answer, ListOptions, Target
+from .resources import Resource
+from .space import Space
+from .storage.store import Page
+
+_CHUNK = 500
+
+
+@dataclass(slots=True)
+class Listing:
+    """Objects of one resource as of one revision."""
+
+    resource: Resource
+    values: list[bytes]
+    revision: int
+    continuation: str = ""
+    remaining: int = 0
+
+
+def get(space: Space, target: Target) -> Answer:
+    """The newest durable version. Raises NotFound."""
+    row = space.store.get(space.bucket(target.resource), target.key)
+    if row is None:
+        raise refusals.not_found(target.resource, target.name)
+    return Answer(target.resource, row.value)
+
+
+def list_objects(space: Space, resource: Resource, namespace: str, options: ListOptions) -> Listing:
+    """One page of the objects that match. Raises BadRequest, Expired, Timeout (a version that is not there yet)."""
+    matcher = Matcher(resource, options.labels, options.fields)
+    after, revision = _position(space, options)
+    bucket, prefix = space.bucket(resource), prefix_for(resource, namespace, options.fields)
+    try:
+        if not matcher.selective:
+            page = space.store.page(bucket, prefix, after=after, limit=options.limit, revision=revision)
+            return _listing(resource, page, [row.value for row in page.rows])
+        return _filtered(space, resource, prefix, matcher, options.limit, after, revision)
+    except Expired as error:
+        raise _expired_continuation(error, options, after) from error
+
+
+def _filtered(
+    space: Space, resource: Resource, prefix: str, matcher: Matcher, limit: int, after: str, revision: int
+) -> Listing:
+    """Read on until enough objects match."""
+    values: list[bytes] = []
+    while True:
+        page = space.store.page(
+            space.bucket(resource), prefix, after=after, limit=_CHUNK if limit else 0, revision=revision, count=False
+        )
+        revision = page.revision
+        for row in page.rows:
+            if matcher.matches_value(row.value):
+                values.append(row.value)
+                if len(values) == limit and (page.more or row is not page.rows[-1]):
+                    return Listing(resource, values, revision, _token(revision, row.key))
+        if not page.more:
+            return Listing(resource, values, revision)
+        after = page.rows[-1].key
+
+
+def _listing(resource: Resource, page: Page, values: list[bytes]) -> Listing:
+    if not page.more:
+        return Listing(resource, values, page.revision)
+    return Listing(resource, values, page.revision, _token(page.revision, page.rows[-1].key), page.remaining)
+
+
+def prefix_for(resource: Resource, namespace: str, fields: FieldSelector) -> str:
+    """The narrowest key range that holds everything asked for."""
+    if resource.namespaced:
+        namespace = namespace or fields.exactly("metadata.namespace") or ""
+        return f"{namespace}/" if namespace else ""
+    return ""
+
+
+class Matcher:
+    """Label and field selectors against stored objects, decoding no more than they need."""
+
+    def __init__(self, resource: Resource, labels: LabelSelector, fields: FieldSelector) -> None:
+        for path, _, _ in fields.terms:
+            if path not in ("metadata.name", "metadata.namespace") and path not in resource.selectable_fields:
+                raise BadRequest(f"field label not supported: {path}")
+        self._labels, self._fields = labels, fields
+        self.selective = bool(labels) or bool(fields)
+        self._needs_all = any(not path.startswith("metadata.") for path, _, _ in fields.terms)
+
+    def matches_value(self, value: bytes) -> bool:
+        if self._needs_all:
+            return self.matches(msgspec.json.decode(value))
+        meta = _head.decode(value).metadata
+        named = {"metadata.name": meta.name, "metadata.namespace": meta.namespace}
+        return self._labels.matches(meta.labels) and self._fields.matches(lambda path: named[path])
+
+    def matches(self, obj: dict[str, Any]) -> bool:
+        return self._labels.matches(obj["metadata"].get("labels")) and self._fields.matches(
+            lambda path: text_at(obj, path)
+        )
+
+
+class _HeadMeta(msgspec.Struct):
+    name: str = ""
+    namespace: str = ""
+    labels: dict[str, str] | None = None
+
+
+class _Head(msgspec.Struct):
+    metadata: _HeadMeta = msgspec.field(default_factory=_HeadMeta)
+
+
+_head = msgspec.json.Decoder(_Head)
+
+
+# -- positions: resource versions and continue tokens --------------------------------------------------------------
+
+
+class _Token(msgspec.Struct, rename={"version": "v", "revision": "rv"}):
+    version: str
+    revision: int
+    start: str
+
+
+def _token(revision: int, key: str) -> str:
+    encoded = msgspec.json.encode(_Token("meta.k8s.io/v1", revision, f"{key}\x00"))
+    return base64.urlsafe_b64encode(encoded).decode().rstrip("=")
+
+
+def _position(space: Space, options: ListOptions) -> tuple[str, int]:
+    """The key to go on behind, and the revision to read at (0 = the newest)."""
+    wanted = parse_version(options.resource_version)
+    if options.continuation:
+        token = _parse_token(options.continuation)
+        if wanted:
+            raise BadRequest("specifying resource version is not allowed when using continue")
+        return token.start.removesuffix("\x00"), max(token.revision, 0)
+    if options.version_match and not options.resource_version:
+        raise BadRequest("resourceVersionMatch is forbidden unless resourceVersion is provided")
+    if wanted > space.store.committed:
+        raise too_new(wanted, space.store.committed)
+    exact = options.version_match == "Exact" or (options.limit > 0 and not options.version_match and wanted > 0)
+    return "", wanted if exact else 0
+
+
+def _parse_token(text: str) -> _Token:
+    try:
+        padded = text + "=" * (-len(text) % 4)
+        token = msgspec.json.decode(base64.urlsafe_b64decode(padded), type=_Token)
+    except (ValueError, msgspec.DecodeError) as error:
+        raise BadRequest(f"continue key is not valid: {error}") from error
+    if token.version != "meta.k8s.io/v1":
+        raise BadRequest(f'continue key is not valid: server does not recognize this encoded version "{token.version}"')
+    if not token.start:
+        raise BadRequest("continue key is not valid: encoded start key empty")
+    return token
+
+
+def parse_version(text: str) -> int:
+    """A resourceVersion a client sent; empty and "0" mean any."""
+    if not text:
+        return 0
+    if not (text.isascii() and text.isdigit()):
+        raise BadRequest(f'invalid resource version: strconv.ParseUint: parsing "{text}": invalid syntax')
+    return int(text)
+
+
+def too_new(wanted: int, current: int) -> Timeout:
+    cause = Cause("ResourceVersionTooLarge", "Too large resource version")
+    return Timeout(f"Too large resource version: {wanted}, current: {current}", Details(causes=(cause,), retry_after=1))
+
+
+class _ExpiredContinuation(Expired):
+    """Carries the token with which the client may go on, if it accepts that the list is no longer consistent."""
+
+    def __init__(self, message: str, token: str) -> None:
+        super().__init__(message)
+        self.token = token
+
+    def status(self) -> dict[str, Any]:
+        return {**super().status(), "metadata": {"continue": self.token}}
+
+
+def _expired_continuation(error: Expired, options: ListOptions, after: str) -> ApiError:
+    if not options.continuation:
+        return error
+    return _ExpiredContinuation(
+        "The provided continue parameter is too old to display a consistent list result. You can start a new list "
+        "without the continue parameter, or use the continue token in this response to retrieve the remainder of the "
+        "results. Continuing with the provided token results in an inconsistent list - objects that were created, "
+        "modified, or deleted between the time the first chunk was returned and now may show up in the list.",
+        _token(-1, after),
+    )

@@ -1,0 +1,67 @@
+"""The answers of refusal that speak of a resource, in the words Kubernetes uses."""
+
+from __future__ import annotations
+
+from butler.errors import AlreadyExists, BadRequest, Cause, Conflict, Details, Forbidden, NotFound
+
+from .requests import Target
+from .resources import Resource
+
+
+def about(target: Target, *causes: Cause) -> Details:
+    resource = target.resource
+    return Details(name=target.name, group=resource.group, kind=resource.plural, causes=causes)
+
+
+def not_found(resource: Resource, name: str) -> NotFound:
+    return NotFound(f'{resource.qualified} "{name}" not found', about(Target(resource, name=name)))
+
+
+def namespace_not_found(namespace: str) -> NotFound:
+    return NotFound(f'namespaces "{namespace}" not found', Details(name=namespace, kind="namespaces"))
+
+
+def namespace_terminating(target: Target) -> Forbidden:
+    cause = Cause("NamespaceTerminating", f"namespace {target.namespace} is being terminated", "metadata.namespace")
+    return forbidden(
+        target, f"unable to create new content in namespace {target.namespace} because it is being terminated", cause
+    )
+
+
+def forbidden(target: Target, why: str, *causes: Cause) -> Forbidden:
+    return Forbidden(f'{target.resource.qualified} "{target.name}" is forbidden: {why}', about(target, *causes))
+
+
+def already_exists(target: Target) -> AlreadyExists:
+    return AlreadyExists(f'{target.resource.qualified} "{target.name}" already exists', about(target))
+
+
+def modified(target: Target) -> Conflict:
+    return conflict(
+        target, "the object has been modified; please apply your changes to the latest version and try again"
+    )
+
+
+def conflict(target: Target, why: str) -> Conflict:
+    return Conflict(
+        f'Operation cannot be fulfilled on {target.resource.qualified} "{target.name}": {why}', about(target)
+    )
+
+
+def wrong_uid(target: Target, wanted: str, actual: str) -> Conflict:
+    return conflict(target, f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {actual}")
+
+
+def wrong_version(target: Target, wanted: str, actual: str) -> Conflict:
+    return conflict(
+        target,
+        f"Precondition failed: ResourceVersion in precondition: {wanted}, ResourceVersion in object meta: {actual}",
+    )
+
+
+def wrong_name(given: str, expected: str) -> BadRequest:
+    return BadRequest(f"the name of the object ({given}) does not match the name on the URL ({expected})")
+
+
+def wrong_namespace() -> BadRequest:
+    return BadRequest("the namespace of the provided object does not match the namespace sent on the request")

@@ -1,0 +1,106 @@
+"""What a client asks for, apart from the object itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from butler.kube.selectors import FieldSelector, LabelSelector
+
+from .auth.users import UserInfo
+from .resources import Object, Resource
+
+FieldValidation = Literal["Strict", "Warn", "Ignore"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The place a request speaks of: a resource, perhaps one object of it, perhaps a part of that."""
+
+    resource: Resource
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+
+    @property
+    def key(self) -> str:
+        return object_key(self.resource, self.namespace, self.name)
+
+
+def object_key(resource: Resource, namespace: str, name: str) -> str:
+    return f"{namespace}/{name}" if resource.namespaced else name
+
+
+@dataclass(slots=True)
+class WriteOptions:
+    """How to write, and on whose behalf."""
+
+    user: UserInfo
+    manager: str = "unknown"
+    dry_run: bool = False
+    field_validation: FieldValidation = "Ignore"
+    force: bool = False
+    warnings: list[str] = field(default_factory=list)
+    """Filled while the request is served; becomes Warning headers."""
+
+    def warn(self, text: str) -> None:
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOptions:
+    """How to delete."""
+
+    propagation: Literal["", "Orphan", "Background", "Foreground"] = ""
+    grace_period: int | None = None
+    uid: str = ""
+    resource_version: str = ""
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListOptions:
+    """Which objects, and as of when."""
+
+    labels: LabelSelector = LabelSelector()
+    fields: FieldSelector = FieldSelector()
+    limit: int = 0
+    continuation: str = ""
+    resource_version: str = ""
+    version_match: Literal["", "Exact", "NotOlderThan"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchOptions:
+    """From where to watch, and for how long."""
+
+    labels: LabelSelector = LabelSelector()
+    fields: FieldSelector = FieldSelector()
+    resource_version: str = ""
+    bookmarks: bool = False
+    send_initial_events: bool | None = None
+    timeout: float = 0
+
+
+@dataclass(slots=True)
+class Answer:
+    """One object as it is stored: JSON without apiVersion and kind, which depend on the version asked for."""
+
+    resource: Resource
+    value: bytes
+    created: bool = False
+    deleted: bool = False
+
+    def body(self) -> bytes:
+        return prefix_of(self.resource) + self.value[1:]
+
+
+def prefix_of(resource: Resource) -> bytes:
+    """What stands before the stored part of an object."""
+    return b'{"apiVersion":"%b","kind":"%b",' % (resource.api_version.encode(), resource.kind.encode())
+
+
+def with_type(resource: Resource, obj: Object) -> dict[str, Any]:
+    """The object as its clients see it."""
+    return {"apiVersion": resource.api_version, "kind": resource.kind, **obj}

@@ -1,0 +1,91 @@
+"""One isolated API: its objects, its kinds, its users' rights. The server holds one root and one per tenant."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from butler.runtime.clock import Chance, Clock
+
+from . import refusals
+from .admission import Admission
+from .auth.rbac import Rbac
+from .checks import Checks
+from .kinds import Kinds
+from .requests import Target, object_key
+from .resources import Object, Resource
+from .storage.store import Event, Row, Store
+
+ROOT = "root"
+
+SpaceListener = Callable[[Resource, Event], None]
+
+_NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+_NAME_LIMIT = 63 - 5
+
+
+class Space:
+    """What every verb needs: where objects are, what kinds there are, what time it is."""
+
+    def __init__(self, name: str, store: Store, kinds: Kinds, clock: Clock, chance: Chance) -> None:
+        self.name, self.store, self.kinds = name, store, kinds
+        self.clock, self.chance = clock, chance
+        self.admission = Admission(self)
+        self.rbac = Rbac()
+        self.namespaces: dict[str, bool] = {}
+        """Every namespace, and whether it is terminating."""
+        self._checks: dict[Resource, Checks] = {}
+        self._buckets: dict[str, int] = {}
+        self._now: tuple[int, str] = (0, "")
+
+    def bucket(self, resource: Resource) -> int:
+        number = self._buckets.get(resource.storage_key)
+        if number is None:
+            number = self._buckets[resource.storage_key] = self.store.bucket(self.name, resource.storage_key)
+        return number
+
+    def checks(self, resource: Resource) -> Checks:
+        checks = self._checks.get(resource)
+        if checks is None:
+            checks = self._checks[resource] = Checks(resource)
+        return checks
+
+    def forget_checks(self, resource: Resource) -> None:
+        self._checks.pop(resource, None)
+
+    def latest(self, target: Target) -> Row | None:
+        return self.store.latest(self.bucket(target.resource), target.key)
+
+    def existing(self, target: Target) -> Row:
+        """The newest version of an object. Raises NotFound."""
+        row = self.latest(target)
+        if row is None:
+            raise refusals.not_found(target.resource, target.name)
+        return row
+
+    def find(self, resource: Resource, namespace: str, name: str) -> Object | None:
+        """A stored object as a fresh dict, or None."""
+        row = self.store.latest(self.bucket(resource), object_key(resource, namespace, name))
+        return None if row is None else row.decode()
+
+    def now(self) -> datetime:
+        return self.clock.now()
+
+    def timestamp(self) -> str:
+        """Now, as it stands in metadata."""
+        moment = self.clock.now()
+        second = int(moment.timestamp())
+        if self._now[0] != second:
+            self._now = (second, moment.strftime("%Y-%m-%dT%H:%M:%SZ"))
+        return self._now[1]
+
+    def timestamp_after(self, seconds: int) -> str:
+        return (self.clock.now() + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def new_uid(self) -> str:
+        return str(uuid.UUID(bytes=self.chance.bytes(16), version=4))
+
+    def generated_name(self, base: str) -> str:
+        """`base` and five letters that rarely spell anything."""
+        return base[:_NAME_LIMIT] + "".join(_NAME_LETTERS[byte % len(_NAME_LETTERS)] for byte in self.chance.bytes(5))

@@ -1,0 +1,143 @@
+"""The SQLite file: its tables, its versions, and how it is opened without ever being reset.
+
+`revisions` holds every version of every object once, in the order of writing; the row id is the resourceVersion.
+`objects` points from a live object's key to its newest revision. An update therefore appends a row and moves a
+pointer: nothing is written twice, and history (for watches and paged lists) costs nothing until it is compacted.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from pathlib import Path
+
+from butler.errors import DataDamaged, DataVersion
+
+APPLICATION_ID = 0x42544C52
+SCHEMA_VERSION = 1
+
+_TABLES = """
+CREATE TABLE buckets (
+    id INTEGER PRIMARY KEY,
+    space TEXT NOT NULL,
+    resource TEXT NOT NULL,
+    UNIQUE (space, resource)
+);
+CREATE TABLE revisions (
+    revision INTEGER PRIMARY KEY,
+    bucket INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    change INTEGER NOT NULL,
+    previous INTEGER,
+    checksum INTEGER NOT NULL,
+    value BLOB NOT NULL
+);
+CREATE TABLE objects (
+    bucket INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    expires INTEGER,
+    PRIMARY KEY (bucket, key)
+) WITHOUT ROWID;
+CREATE INDEX objects_by_expiry ON objects (expires) WHERE expires IS NOT NULL;
+CREATE TABLE owners (
+    owner TEXT NOT NULL,
+    bucket INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    PRIMARY KEY (owner, bucket, key)
+) WITHOUT ROWID;
+CREATE INDEX owners_by_dependent ON owners (bucket, key);
+CREATE TABLE facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO facts VALUES ('compacted', 0);
+"""
+
+QUICK_CHECK_LIMIT = 64 * 1024 * 1024
+"""Files up to this size are checked page by page at every start; larger ones only by `check` and by `backup`."""
+
+
+def open_writer(path: Path | None) -> sqlite3.Connection:
+    """The one connection that writes; creates the tables in a new file. Raises DataDamaged or DataVersion."""
+    connection = _connect(path)
+    try:
+        _check_identity(connection, path)
+        connection.execute("PRAGMA journal_mode=WAL")
+        # FULL makes a commit reach the disk before it is acknowledged, also in WAL mode.
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
+        connection.execute("PRAGMA cache_size=-4096")
+        connection.execute("PRAGMA temp_store=MEMORY")
+        if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+            _create(connection)
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise _damaged(path, error) from error
+    except (DataDamaged, DataVersion):
+        connection.close()
+        raise
+    return connection
+
+
+def open_reader(path: Path) -> sqlite3.Connection:
+    """A connection that only reads: it sees what is committed, and never blocks the writer."""
+    connection = _connect(path)
+    connection.execute("PRAGMA query_only=ON")
+    connection.execute("PRAGMA cache_size=-8192")
+    return connection
+
+
+def check(path: Path) -> None:
+    """Read the whole file and raise DataDamaged unless every page and every stored object is intact."""
+    connection = open_reader(path)
+    try:
+        _check_identity(connection, path)
+        found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if found != "ok":
+            raise DataDamaged(f"{path}: {found}")
+        for revision, checksum, value in connection.execute("SELECT revision, checksum, value FROM revisions"):
+            if checksum_of(value) != checksum:
+                raise DataDamaged(f"{path}: the object stored at revision {revision} is not what was written")
+    except sqlite3.DatabaseError as error:
+        raise _damaged(path, error) from error
+    finally:
+        connection.close()
+
+
+def checksum_of(value: bytes) -> int:
+    return zlib.crc32(value)
+
+
+def _connect(path: Path | None) -> sqlite3.Connection:
+    # Each connection is used by one thread at a time, but not always by the one that opened it.
+    return sqlite3.connect(
+        ":memory:" if path is None else path, isolation_level=None, check_same_thread=False, cached_statements=64
+    )
+
+
+def _check_identity(connection: sqlite3.Connection, path: Path | None) -> None:
+    if path is None or not path.exists() or path.stat().st_size == 0:
+        return
+    identity = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version == 0 and identity == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+        return
+    if identity != APPLICATION_ID:
+        raise DataDamaged(f"{path}: this is not a database of Butler (application id {identity:#x})")
+    if version != SCHEMA_VERSION:
+        raise DataVersion(
+            f"{path}: written in format {version}, this version of Butler reads format {SCHEMA_VERSION}; "
+            "use the version that wrote it, or restore a backup made by this one"
+        )
+    if path.stat().st_size <= QUICK_CHECK_LIMIT:
+        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if found != "ok":
+            raise DataDamaged(f"{path}: {found}; restore a backup, or move the file away to start empty")
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    connection.executescript(
+        f"BEGIN;{_TABLES}PRAGMA application_id={APPLICATION_ID};PRAGMA user_version={SCHEMA_VERSION};COMMIT;"
+    )
+
+
+def _damaged(path: Path | None, error: sqlite3.DatabaseError) -> DataDamaged:
+    return DataDamaged(f"{path}: {error}; restore a backup, or move the file away to start empty")

@@ -1,0 +1,344 @@
+"""Versioned objects with optimistic locking, durable before they are acknowledged, watchable from any revision.
+
+The event loop decides (reads the newest state, assigns the next revision), a writer makes it durable in groups, and
+only what is durable is shown to readers and watchers. Everything here is called from the event loop's thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from butler.errors import DataDamaged, Expired, InternalError
+
+from ..resources import Object
+from . import database
+from .writer import Change, GroupWriter, InlineWriter, Write, Writer
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One version of one object; `value` is its JSON without apiVersion and kind."""
+
+    key: str
+    revision: int
+    value: bytes
+
+    def decode(self) -> Object:
+        """A fresh, mutable object."""
+        decoded: Object = msgspec.json.decode(self.value)
+        return decoded
+
+
+class Event:
+    """Something that happened to one object. Decoded forms are made once and shared: treat them as read-only."""
+
+    __slots__ = (
+        "_frames",
+        "_object",
+        "_previous_object",
+        "bucket",
+        "change",
+        "key",
+        "previous_value",
+        "revision",
+        "value",
+    )
+
+    def __init__(
+        self, revision: int, bucket: int, key: str, change: Change, value: bytes, previous_value: bytes | None
+    ) -> None:
+        self.revision, self.bucket, self.key, self.change = revision, bucket, key, change
+        self.value, self.previous_value = value, previous_value
+        self._object: Object | None = None
+        self._previous_object: Object | None = None
+        self._frames: dict[tuple[str, bytes], bytes] = {}
+
+    @property
+    def object(self) -> Object:
+        if self._object is None:
+            self._object = msgspec.json.decode(self.value)
+        return self._object
+
+    @property
+    def previous(self) -> Object | None:
+        if self._previous_object is None and self.previous_value is not None:
+            self._previous_object = msgspec.json.decode(self.previous_value)
+        return self._previous_object
+
+    def frame(self, kind: str, prefix: bytes) -> bytes:
+        """This event as a line of a watch; the same bytes for everyone who asks."""
+        found = self._frames.get((kind, prefix))
+        if found is None:
+            found = self._frames[kind, prefix] = frame(kind, prefix, self.value)
+        return found
+
+    def as_it_was(self) -> bytes:
+        """The object before the change, at the change's revision: for those who no longer see it."""
+        before: Object = msgspec.json.decode(self.previous_value or b"{}")
+        before["metadata"]["resourceVersion"] = str(self.revision)
+        return msgspec.json.encode(before)
+
+
+def frame(kind: str, prefix: bytes, value: bytes) -> bytes:
+    """One line of a watch, `prefix` holding the object's apiVersion and kind."""
+    return b'{"type":"%b","object":%b%b}\n' % (kind.encode(), prefix, value[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Part of a list as it was at one revision."""
+
+    rows: list[Row]
+    revision: int
+    more: bool
+    remaining: int = 0
+
+
+Listener = Callable[[Event], None]
+
+
+class Store:
+    """All objects of all spaces in one database; `path=None` keeps them in memory."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        connection = database.open_writer(path)
+        self._read = connection if path is None else database.open_reader(path)
+        self._writer: Writer = InlineWriter(connection) if path is None else GroupWriter(connection, path)
+        self._buckets: dict[tuple[str, str], int] = {
+            (space, resource): number
+            for number, space, resource in self._read.execute("SELECT id, space, resource FROM buckets")
+        }
+        self._bucket_names = {number: names for names, number in self._buckets.items()}
+        newest = self._read.execute("SELECT coalesce(max(revision), 0) FROM revisions").fetchone()[0]
+        self._assigned: int = newest
+        self.committed: int = newest
+        self.compacted: int = self._fact("compacted")
+        self._staged: dict[tuple[int, str], Write] = {}
+        self._listeners: list[Listener] = []
+        self._failure: Exception | None = None
+
+    # -- names ------------------------------------------------------------------------------------------------
+
+    def bucket(self, space: str, resource: str) -> int:
+        """The number under which one resource of one space is kept."""
+        names = (space, resource)
+        number = self._buckets.get(names)
+        if number is None:
+            number = max(self._bucket_names, default=0) + 1
+            self._writer.run("INSERT INTO buckets (id, space, resource) VALUES (?, ?, ?)", [(number, *names)])
+            self._buckets[names] = number
+            self._bucket_names[number] = names
+        return number
+
+    def names_of(self, bucket: int) -> tuple[str, str]:
+        """The space and the resource of a bucket."""
+        return self._bucket_names[bucket]
+
+    def spaces(self) -> set[str]:
+        return {space for space, _ in self._buckets}
+
+    # -- reading ----------------------------------------------------------------------------------------------
+
+    def get(self, bucket: int, key: str) -> Row | None:
+        """The newest durable version."""
+        found = self._read.execute(
+            "SELECT r.revision, r.checksum, r.value FROM objects o JOIN revisions r ON r.revision = o.revision"
+            " WHERE o.bucket = ? AND o.key = ?",
+            (bucket, key),
+        ).fetchone()
+        return None if found is None else Row(key, found[0], _intact(found[0], found[1], found[2]))
+
+    def latest(self, bucket: int, key: str) -> Row | None:
+        """The newest version including writes that are not durable yet: what a new write must build upon."""
+        staged = self._staged.get((bucket, key))
+        if staged is None:
+            return self.get(bucket, key)
+        return None if staged.change is Change.DELETED else Row(key, staged.revision, staged.value)
+
+    def page(
+        self, bucket: int, prefix: str = "", *, after: str = "", limit: int = 0, revision: int = 0, count: bool = True
+    ) -> Page:
+        """Objects whose key starts with `prefix`, in key order, from behind `after`, as of `revision` (0 = now).
+
+        Raises Expired when that revision is no longer known."""
+        low = max(prefix, after + "\x00") if after else prefix
+        high = _after_prefix(prefix)
+        self._read.execute("BEGIN")
+        try:
+            newest = self._read.execute("SELECT coalesce(max(revision), 0) FROM revisions").fetchone()[0]
+            at = revision or max(newest, 1)
+            if at < self.compacted:
+                raise too_old(at, self.compacted)
+            query, values = _page_query(bucket, low, high, at, current=at >= newest)
+            found = self._read.execute(f"{query} LIMIT ?", (*values, limit + 1 if limit else -1)).fetchall()
+            more = bool(limit) and len(found) > limit
+            rows = [Row(key, number, _intact(number, checksum, value)) for key, number, checksum, value in found]
+            rows = rows[:limit] if more else rows
+            remaining = self._count(bucket, rows[-1].key + "\x00", high) if more and count else 0
+        finally:
+            self._read.execute("COMMIT")
+        return Page(rows, at, more, remaining)
+
+    def keys(self, bucket: int, prefix: str = "") -> list[str]:
+        """The keys of all live objects under `prefix`."""
+        found = self._read.execute(
+            "SELECT key FROM objects WHERE bucket = ? AND key >= ? AND key < ? ORDER BY key",
+            (bucket, prefix, _after_prefix(prefix)),
+        )
+        return [key for (key,) in found]
+
+    def dependents(self, owner: str) -> list[tuple[int, str]]:
+        """(bucket, key) of every object whose ownerReferences name the uid `owner`."""
+        return self._read.execute("SELECT bucket, key FROM owners WHERE owner = ?", (owner,)).fetchall()
+
+    def expired(self, now: int) -> list[tuple[int, str]]:
+        """(bucket, key) of every object that was written to live only until `now`."""
+        return self._read.execute(
+            "SELECT bucket, key FROM objects WHERE expires IS NOT NULL AND expires <= ? LIMIT 1000", (now,)
+        ).fetchall()
+
+    def events(self, bucket: int, prefix: str, after: int, limit: int = 500) -> list[Event]:
+        """What happened under `prefix` after a revision, oldest first. Raises Expired when that is too long ago."""
+        if after < self.compacted:
+            raise too_old(after, self.compacted)
+        found = self._read.execute(
+            "SELECT r.revision, r.key, r.change, r.checksum, r.value, p.value FROM revisions r"
+            " LEFT JOIN revisions p ON p.revision = r.previous"
+            " WHERE r.revision > ? AND r.bucket = ? AND r.key >= ? AND r.key < ? ORDER BY r.revision LIMIT ?",
+            (after, bucket, prefix, _after_prefix(prefix), limit),
+        )
+        return [
+            Event(number, bucket, key, Change(change), _intact(number, checksum, value), previous)
+            for number, key, change, checksum, value, previous in found
+        ]
+
+    def count(self) -> int:
+        """How many objects are live, over all spaces."""
+        return int(self._read.execute("SELECT count(*) FROM objects").fetchone()[0])
+
+    # -- writing ----------------------------------------------------------------------------------------------
+
+    def next_revision(self) -> int:
+        """The revision the next `write` will have; the caller puts it into the object it encodes."""
+        return self._assigned + 1
+
+    def write(
+        self,
+        bucket: int,
+        key: str,
+        change: Change,
+        value: bytes,
+        *,
+        previous: Row | None = None,
+        owners: Sequence[str] = (),
+        expires: int | None = None,
+    ) -> asyncio.Future[Event]:
+        """Stage one change; the future is done when it is on disk and every listener has seen it.
+
+        There must be no await between `latest`, `next_revision` and `write`: that is what makes it atomic."""
+        if self._failure is not None:
+            raise InternalError(f"storage failed and accepts no writes until restart: {self._failure}")
+        self._assigned += 1
+        write = Write(
+            self._assigned, bucket, key, change, value, previous.revision if previous else None,
+            previous.value if previous else None, tuple(owners), expires, asyncio.get_running_loop().create_future(),
+        )  # fmt: skip
+        self._staged[bucket, key] = write
+        self._writer.submit(write, self._written)
+        return write.done
+
+    def delete_space(self, space: str) -> None:
+        """Forget every object of a space at once; its watchers must have been ended before."""
+        for names, number in list(self._buckets.items()):
+            if names[0] == space:
+                for table in ("objects", "owners", "revisions"):
+                    self._writer.run(f"DELETE FROM {table} WHERE bucket = ?", [(number,)])  # noqa: S608 - fixed names
+                self._writer.run("DELETE FROM buckets WHERE id = ?", [(number,)])
+                del self._buckets[names], self._bucket_names[number]
+
+    def compact(self, revision: int) -> None:
+        """Forget history up to a revision; live objects are never touched."""
+        revision = min(revision, self.committed - 1)
+        if revision <= self.compacted:
+            return
+        self._writer.compact(self.compacted, revision)
+        self.compacted = revision
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` for every durable change in order of revision; the answer ends that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    async def close(self) -> None:
+        await self._writer.close()
+        self._read.close()
+
+    def _written(self, writes: Iterable[Write], error: Exception | None) -> None:
+        if error is not None:
+            self._fail(error)
+            return
+        for write in writes:
+            if self._staged.get((write.bucket, write.key)) is write:
+                del self._staged[write.bucket, write.key]
+            self.committed = write.revision
+            event = Event(write.revision, write.bucket, write.key, write.change, write.value, write.previous_value)
+            for listener in self._listeners:
+                listener(event)
+            if not write.done.done():
+                write.done.set_result(event)
+
+    def _fail(self, error: Exception) -> None:
+        """A group could not be made durable (disk full, I/O error): nothing staged may be believed any more."""
+        self._failure = error
+        staged, self._staged = self._staged, {}
+        for write in staged.values():
+            if not write.done.done():
+                write.done.set_exception(InternalError(f"the write could not be stored: {error}"))
+
+    def _count(self, bucket: int, low: str, high: str) -> int:
+        counted = self._read.execute(
+            "SELECT count(*) FROM objects WHERE bucket = ? AND key >= ? AND key < ?", (bucket, low, high)
+        )
+        return int(counted.fetchone()[0])
+
+    def _fact(self, name: str) -> int:
+        return int(self._read.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()[0])
+
+
+def too_old(revision: int, compacted: int) -> Expired:
+    return Expired(f"too old resource version: {revision} ({compacted})")
+
+
+def _intact(revision: int, checksum: int, value: bytes) -> bytes:
+    if database.checksum_of(value) != checksum:
+        raise DataDamaged(f"the object stored at revision {revision} is not what was written; restore a backup")
+    return value
+
+
+def _after_prefix(prefix: str) -> str:
+    """The smallest key behind all keys that start with `prefix`."""
+    return prefix[:-1] + chr(ord(prefix[-1]) + 1) if prefix else "\U0010ffff"
+
+
+def _page_query(bucket: int, low: str, high: str, revision: int, *, current: bool) -> tuple[str, tuple[object, ...]]:
+    """The live objects; or, at a past revision, those unchanged since and the versions that were current then."""
+    live = (
+        "SELECT o.key, r.revision, r.checksum, r.value FROM objects o JOIN revisions r ON r.revision = o.revision"
+        " WHERE o.bucket = ? AND o.key >= ? AND o.key < ?"
+    )
+    if current:
+        return f"{live} ORDER BY o.key", (bucket, low, high)
+    past = (
+        "SELECT p.key, p.revision, p.checksum, p.value FROM revisions n JOIN revisions p ON p.revision = n.previous"
+        " WHERE n.revision > ? AND n.bucket = ? AND n.key >= ? AND n.key < ? AND p.revision <= ?"
+    )
+    return (
+        f"SELECT * FROM ({live} AND o.revision <= ? UNION ALL {past}) ORDER BY key",  # noqa: S608 - fixed texts
+        (bucket, low, high, revision, revision, bucket, low, high, revision),
+    )

@@ -1,0 +1,41 @@
+"""The last step of every write: the next resourceVersion, the bytes, and the wait until they are durable."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .requests import Target
+from .resources import Object
+from .space import Space
+from .storage.store import Change, Row
+
+EVENT_LIFETIME = 3600
+"""Seconds after which an Event is forgotten."""
+
+
+def encode(obj: Object) -> bytes:
+    return msgspec.json.encode(obj)
+
+
+async def stage(space: Space, target: Target, change: Change, obj: Object, previous: Row | None = None) -> bytes:
+    """Stage the object (there was no await since its previous version was read) and answer its stored bytes."""
+    store, meta = space.store, obj["metadata"]
+    meta["resourceVersion"] = str(store.next_revision())
+    value = encode(obj)
+    owners = meta.get("ownerReferences")
+    await store.write(
+        space.bucket(target.resource),
+        target.key,
+        change,
+        value,
+        previous=previous,
+        owners=[owner["uid"] for owner in owners] if owners else (),
+        expires=_expiry(space, target),
+    )
+    return value
+
+
+def _expiry(space: Space, target: Target) -> int | None:
+    if target.resource.plural != "events" or target.resource.is_custom:
+        return None
+    return int(space.now().timestamp()) + EVENT_LIFETIME

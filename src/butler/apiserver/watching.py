@@ -1,0 +1,231 @@
+"""watch: a cursor over the changes of one resource.
+
+A watcher is a position in history. While it keeps up, it is handed events as they become durable; when it falls behind
+it forgets what it was handed and reads on from the store. So a client that reads slowly, or never, costs a bounded
+queue and nothing else, and one that asks for a forgotten past is told so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import msgspec
+
+from butler.errors import ApiError
+
+from .reading import Matcher, parse_version, prefix_for, too_new
+from .requests import WatchOptions, prefix_of
+from .resources import Resource
+from .space import Space
+from .storage.store import Change, Event, Store, frame
+
+_QUEUE_LIMIT = 1000
+_CHUNK = 500
+BOOKMARK_INTERVAL = 60.0
+
+
+@dataclass(slots=True)
+class Signal:
+    """One line of a watch: ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."""
+
+    type: str
+    value: bytes
+    """The object's stored JSON; for an ERROR the Status."""
+    event: Event | None = None
+
+    def frame(self, resource: Resource) -> bytes:
+        """The line as it goes over the wire; made once for all watchers of the same version."""
+        if self.type == "ERROR":
+            return b'{"type":"ERROR","object":%b}\n' % self.value
+        if self.event is None or self.value is not self.event.value:
+            return frame(self.type, prefix_of(resource), self.value)
+        return self.event.frame(self.type, prefix_of(resource))
+
+
+class Hub:
+    """Hands every durable event to the watchers of its resource."""
+
+    def __init__(self, store: Store) -> None:
+        self._watchers: dict[int, set[Watcher]] = {}
+        store.listen(self._publish)
+
+    def add(self, watcher: Watcher) -> None:
+        self._watchers.setdefault(watcher.bucket, set()).add(watcher)
+
+    def remove(self, watcher: Watcher) -> None:
+        self._watchers.get(watcher.bucket, set()).discard(watcher)
+
+    def end(self, bucket: int | None = None) -> None:
+        """End the watches of one resource, or all."""
+        chosen = list(self._watchers) if bucket is None else [bucket]
+        for number in chosen:
+            for watcher in list(self._watchers.get(number, ())):
+                watcher.end()
+
+    def count(self) -> int:
+        return sum(len(watchers) for watchers in self._watchers.values())
+
+    def _publish(self, event: Event) -> None:
+        for watcher in self._watchers.get(event.bucket, ()):
+            watcher.offer(event)
+
+
+class Watcher:
+    """One client's position in the history of one resource."""
+
+    def __init__(self, store: Store, bucket: int, prefix: str, position: int) -> None:
+        self._store, self.bucket, self._prefix = store, bucket, prefix
+        self.position = position
+        self._queue: deque[Event] = deque()
+        self._behind = True
+        self._ended = False
+        self._wake: asyncio.Future[None] | None = None
+
+    def offer(self, event: Event) -> None:
+        if self._behind or not event.key.startswith(self._prefix):
+            return
+        if len(self._queue) >= _QUEUE_LIMIT:
+            self._queue.clear()
+            self._behind = True
+        else:
+            self._queue.append(event)
+        self._notify()
+
+    def end(self) -> None:
+        self._ended = True
+        self._notify()
+
+    async def next(self, patience: float) -> list[Event] | None:
+        """The next events, none after `patience` seconds without any, None when the watch is over. Raises Expired."""
+        events = self._take()
+        if events or self._ended:
+            return None if self._ended else events
+        self._wake = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(patience):
+                await self._wake
+        except TimeoutError:
+            return []
+        finally:
+            self._wake = None
+        return None if self._ended else self._take()
+
+    def _take(self) -> list[Event]:
+        if self._behind:
+            return self._catch_up()
+        events = [event for event in self._queue if event.revision > self.position]
+        self._queue.clear()
+        if events:
+            self.position = events[-1].revision
+        return events
+
+    def _catch_up(self) -> list[Event]:
+        events = self._store.events(self.bucket, self._prefix, self.position, _CHUNK)
+        if events:
+            self.position = events[-1].revision
+        if len(events) < _CHUNK:
+            # Everything durable has been read, so what is handed over from now on joins without a gap.
+            self._behind = False
+            self._queue.clear()
+            self.position = max(self.position, self._store.committed)
+        return events
+
+    def _notify(self) -> None:
+        if self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
+
+
+class Watch:
+    """A watch as a client asked for it: the initial state, then changes, bookmarks, and an end."""
+
+    def __init__(self, space: Space, hub: Hub, resource: Resource, namespace: str, options: WatchOptions) -> None:
+        self._space, self._hub, self.resource, self._options = space, hub, resource, options
+        self._matcher = Matcher(resource, options.labels, options.fields)
+        self._prefix = prefix_for(resource, namespace, options.fields)
+        self._from = parse_version(options.resource_version)
+        if self._from > space.store.committed:
+            raise too_new(self._from, space.store.committed)
+        initial = options.send_initial_events
+        self._initial = initial if initial is not None else self._from == 0
+
+    async def signals(self) -> AsyncIterator[list[Signal]]:
+        """Batches of signals until the time is over or the watch is ended by the server."""
+        store = self._space.store
+        watcher = Watcher(store, self._space.bucket(self.resource), self._prefix, self._from)
+        if self._initial:
+            revision = None
+            for signals, revision in self._existing():
+                yield signals
+            watcher.position = revision if revision is not None else store.committed
+            if self._options.send_initial_events:
+                yield [self._bookmark(watcher.position, initial=True)]
+        elif self._from == 0:
+            watcher.position = store.committed
+        self._hub.add(watcher)
+        try:
+            async for batch in self._changes(watcher):
+                yield batch
+        finally:
+            self._hub.remove(watcher)
+
+    async def _changes(self, watcher: Watcher) -> AsyncIterator[list[Signal]]:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._options.timeout
+        while (left := deadline - loop.time()) > 0:
+            try:
+                events = await watcher.next(min(left, BOOKMARK_INTERVAL))
+            except ApiError as error:
+                yield [error_signal(error)]
+                return
+            if events is None:
+                return
+            signals = [signal for signal in map(self._signal, events) if signal is not None]
+            if signals:
+                yield signals
+            elif not events and self._options.bookmarks:
+                yield [self._bookmark(watcher.position)]
+
+    def _existing(self) -> Iterator[tuple[list[Signal], int]]:
+        """What is there now, as of one revision, in pages."""
+        store, bucket, after, revision = self._space.store, self._space.bucket(self.resource), "", 0
+        while True:
+            page = store.page(bucket, self._prefix, after=after, limit=_CHUNK, revision=revision, count=False)
+            revision = page.revision
+            matching = [
+                Signal("ADDED", row.value)
+                for row in page.rows
+                if not self._matcher.selective or self._matcher.matches_value(row.value)
+            ]
+            yield matching, revision
+            if not page.more:
+                return
+            after = page.rows[-1].key
+
+    def _signal(self, event: Event) -> Signal | None:
+        """What an event is to this watch: with a selector, objects also come and go by changing."""
+        if not self._matcher.selective:
+            return Signal(event.change.name, event.value, event)
+        before = event.previous is not None and self._matcher.matches(event.previous)
+        after = event.change is not Change.DELETED and self._matcher.matches(event.object)
+        if after:
+            return Signal("MODIFIED" if before else "ADDED", event.value, event)
+        if not before:
+            return None
+        return Signal("DELETED", event.value if event.change is Change.DELETED else event.as_it_was(), event)
+
+    def _bookmark(self, revision: int, *, initial: bool = False) -> Signal:
+        return Signal("BOOKMARK", _bookmark_value(revision, initial))
+
+
+@lru_cache(maxsize=64)
+def _bookmark_value(revision: int, initial: bool) -> bytes:
+    annotations = b',"annotations":{"k8s.io/initial-events-end":"true"}' if initial else b""
+    return b'{"metadata":{"resourceVersion":"%d","creationTimestamp":null%b}}' % (revision, annotations)
+
+
+def error_signal(error: ApiError) -> Signal:
+    return Signal("ERROR", msgspec.json.encode(error.status()))
