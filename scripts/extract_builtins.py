@@ -56,7 +56,7 @@ META = "meta.v1"
 SUBRESOURCE_ONLY = {"Binding"}
 """Kinds that discovery also lists as resources of their own, for clients older than the subresource."""
 ALL_VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
-CODEGEN_DEFAULTS = ({}, "", 0, False)
+CODEGEN_DEFAULTS: tuple[Any, ...] = ({}, "", 0, False)
 """Defaults the code generator writes for every value field; they say nothing about the API."""
 
 
@@ -95,17 +95,17 @@ class Package:
 
 
 SCALARS = {"string", "int32", "int64", "bool", "bytes", "double"}
-MESSAGE = re.compile(r"^message (\w+) \{\n(.*?)^\}", re.M | re.S)
-MESSAGE_FIELD = re.compile(r"^  (optional|repeated|map<string, ([\w.]+)>) ?([\w.]+)? \w+ = (\d+);", re.M)
-STRUCT = re.compile(r"^type (\w+) struct \{\n(.*?)^\}", re.M | re.S)
-STRUCT_FIELD = re.compile(r"^\s+(?:\w+ +)?(\*?)([\w.\[\]*]+)\s+`(.*)`", re.M)
+MESSAGE = re.compile(r"^message (\w+) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+MESSAGE_FIELD = re.compile(r"^  (optional|repeated|map<string, ([\w.]+)>) ?([\w.]+)? \w+ = (\d+);", re.MULTILINE)
+STRUCT = re.compile(r"^type (\w+) struct \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+STRUCT_FIELD = re.compile(r"^\s+(?:\w+ +)?(\*?)([\w.\[\]*]+)\s+`(.*)`", re.MULTILINE)
 PROTOBUF_TAG = re.compile(r'protobuf:"\w+,(\d+)')
 JSON_TAG = re.compile(r'json:"([^"]*)"')
 
 
 def read_package(proto_file: Path) -> tuple[str, Package]:
     text = proto_file.read_text()
-    declared = re.search(r"^package ([\w.]+);", text, re.M)
+    declared = re.search(r"^package ([\w.]+);", text, re.MULTILINE)
     assert declared, proto_file
     name = short_package(declared[1])
     package = Package()
@@ -132,7 +132,7 @@ def _message_fields(package: str, body: str) -> Iterator[tuple[int, str]]:
 
 
 def _read_structs(text: str, package: Package) -> None:
-    code = re.sub(r"^\s*//.*\n", "", text, flags=re.M)
+    code = re.sub(r"^\s*//.*\n", "", text, flags=re.MULTILINE)
     for struct, body in STRUCT.findall(code):
         if struct not in package.messages:
             continue

@@ -16,6 +16,7 @@
     │   ├── Invalid              422  the object is understood and refused, field by field
     │   ├── TooManyRequests      429  later (retry_after)
     │   ├── InternalError        500
+    │   ├── Unclassified         500  an answer for which Kubernetes has no reason word
     │   ├── ServiceUnavailable   503
     │   └── Timeout              504
     └── StorageError             the data directory cannot be used
@@ -163,8 +164,9 @@ class ApiError(ButlerError):
             "details": self.details.wire() if self.details else {},
             "code": self.code,
         }
-        if not status["details"]:
-            del status["details"]
+        for optional in ("reason", "details"):
+            if not status[optional]:
+                del status[optional]
         return status
 
 
@@ -225,6 +227,10 @@ class TooManyRequests(ApiError):
 
 class InternalError(ApiError):
     code, reason, retryable = 500, "InternalError", True
+
+
+class Unclassified(ApiError):
+    code, reason = 500, ""
 
 
 class ServiceUnavailable(ApiError):

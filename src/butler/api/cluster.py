@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import Annotated, Literal
 
@@ -29,7 +30,6 @@ from .shared import (
     SYSTEM_NAMESPACE,
     ControlPlaneResources,
     IPRange,
-    Labels,
     LocalRef,
     NsRef,
     Platform,
@@ -138,7 +138,7 @@ class WorkerPool(Model):
     """Most workers when scaled automatically."""
     machine_template: MachineTemplate = MachineTemplate()
     """What each worker looks like."""
-    labels: Labels = {}
+    labels: Mapping[str, str] = {}
     """Labels of the nodes."""
     taints: Annotated[tuple[Taint, ...], Meta(max_length=32)] = ()
     """Taints of the nodes."""

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct, field
 GROUP = "butler.butlerlabs.dev"
 VERSION = "v1alpha1"
 
-_ACRONYMS = frozenset("cidr cpu gb ha id lb mb sha256 uri url urn uuid".split())
+_ACRONYMS = frozenset(["cidr", "cpu", "gb", "ha", "id", "lb", "mb", "sha256", "uri", "url", "urn", "uuid"])
 _PLURAL_ACRONYMS = {"ids": "IDs", "ips": "IPs", "sans": "SANs"}
 
 
@@ -33,7 +33,15 @@ class Rule(Struct, frozen=True):
     message: str
 
 
-class Model(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=wire_name, gc=False):
+class ModelType(msgspec.StructMeta):
+    """Makes every Model keyword-only, which msgspec does not inherit."""
+
+    def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **settings: Any) -> type:
+        return super().__new__(mcls, name, bases, namespace, kw_only=True, **settings)
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
+class Model(Struct, metaclass=ModelType, frozen=True, omit_defaults=True, rename=wire_name, gc=False):
     """A frozen value on the wire.
 
     A default is also the default of the CRD, unless it stands for absence: None, an empty string or
@@ -81,11 +89,10 @@ class Address(Struct, frozen=True):
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
-@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
-class ResourceType(msgspec.StructMeta):
+class ResourceType(ModelType):
     """Turns the class keywords of a kind into its address."""
 
-    def __new__(  # noqa: PLR0913 -- each keyword is one line of a CRD
+    def __new__(
         mcls,
         name: str,
         bases: tuple[type, ...],
@@ -97,14 +104,13 @@ class ResourceType(msgspec.StructMeta):
         columns: tuple[Column, ...] = (AGE,),
         scale: Scale | None = None,
         **settings: Any,
-    ) -> ResourceType:
+    ) -> type:
         if plural:
             settings |= {"tag_field": "kind", "tag": name}
-        made = super().__new__(mcls, name, bases, namespace, **settings)
-        made.address = Address(GROUP, VERSION, name, plural, namespaced)
-        made.short_names = (short,) if isinstance(short, str) else short
-        made.columns, made.scale = columns, scale
-        return made
+            namespace["address"] = Address(GROUP, VERSION, name, plural, namespaced)
+            namespace["short_names"] = (short,) if isinstance(short, str) else short
+            namespace["columns"], namespace["scale"] = columns, scale
+        return super().__new__(mcls, name, bases, namespace, **settings)
 
 
 class OwnerReference(Model):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import Enum
 from typing import Annotated, Literal
 
@@ -223,6 +222,3 @@ class TemplateSize(Model):
     """Root disk."""
     disk: Quantity | None = None
     """Another name for diskSize."""
-
-
-Labels = Mapping[str, str]

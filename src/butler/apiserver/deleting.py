@@ -6,8 +6,8 @@ from . import refusals
 from .requests import Answer, DeleteOptions, Target, WriteOptions
 from .resources import Object, Resource
 from .space import Space
-from .storing import encode, stage
 from .storage.store import Change, Row
+from .storing import encode, stage
 
 ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"

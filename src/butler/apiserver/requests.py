@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import msgspec
+
 from butler.kube.selectors import FieldSelector, LabelSelector
 
 from .auth.users import UserInfo
 from .resources import Object, Resource
+
+_EVERY_LABEL = LabelSelector()
+_EVERY_FIELD = FieldSelector()
 
 FieldValidation = Literal["Strict", "Warn", "Ignore"]
 
@@ -63,8 +68,8 @@ class DeleteOptions:
 class ListOptions:
     """Which objects, and as of when."""
 
-    labels: LabelSelector = LabelSelector()
-    fields: FieldSelector = FieldSelector()
+    labels: LabelSelector = _EVERY_LABEL
+    fields: FieldSelector = _EVERY_FIELD
     limit: int = 0
     continuation: str = ""
     resource_version: str = ""
@@ -75,8 +80,8 @@ class ListOptions:
 class WatchOptions:
     """From where to watch, and for how long."""
 
-    labels: LabelSelector = LabelSelector()
-    fields: FieldSelector = FieldSelector()
+    labels: LabelSelector = _EVERY_LABEL
+    fields: FieldSelector = _EVERY_FIELD
     resource_version: str = ""
     bookmarks: bool = False
     send_initial_events: bool | None = None
@@ -91,6 +96,10 @@ class Answer:
     value: bytes
     created: bool = False
     deleted: bool = False
+
+    def decode(self) -> Object:
+        decoded: Object = msgspec.json.decode(self.value)
+        return decoded
 
     def body(self) -> bytes:
         return prefix_of(self.resource) + self.value[1:]

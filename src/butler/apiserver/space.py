@@ -17,7 +17,6 @@ from .requests import Target, object_key
 from .resources import Object, Resource
 from .storage.store import Event, Row, Store
 
-ROOT = "root"
 
 SpaceListener = Callable[[Resource, Event], None]
 

@@ -119,8 +119,8 @@ class Watcher:
             return self._catch_up()
         events = [event for event in self._queue if event.revision > self.position]
         self._queue.clear()
-        if events:
-            self.position = events[-1].revision
+        # Nothing handed over is left, so this watcher has seen all there is.
+        self.position = max(self.position, self._store.committed)
         return events
 
     def _catch_up(self) -> list[Event]:
@@ -157,10 +157,9 @@ class Watch:
         store = self._space.store
         watcher = Watcher(store, self._space.bucket(self.resource), self._prefix, self._from)
         if self._initial:
-            revision = None
             for signals, revision in self._existing():
                 yield signals
-            watcher.position = revision if revision is not None else store.committed
+                watcher.position = revision
             if self._options.send_initial_events:
                 yield [self._bookmark(watcher.position, initial=True)]
         elif self._from == 0:

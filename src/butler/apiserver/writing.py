@@ -94,9 +94,17 @@ _CREATED_BY_UPDATE = frozenset(
 
 
 async def rebuild(
-    space: Space, target: Target, build: Build, options: WriteOptions, *, applying: bool = False
+    space: Space,
+    target: Target,
+    build: Build,
+    options: WriteOptions,
+    *,
+    applying: bool = False,
+    subresource: str = "",
 ) -> Answer:
-    """Make a new version out of the stored one; once more when another write came in between."""
+    """Make a new version out of the stored one; once more when another write came in between.
+
+    `subresource` names the endpoint a change of the whole object came through, for the record of who owns what."""
     for _ in range(_ATTEMPTS):
         row = space.existing(target)
         old = row.decode()
@@ -104,7 +112,7 @@ async def rebuild(
         _check_precondition(target, obj, old)
         obj = _carried_over(target, obj, old)
         if not applying:
-            record_update(obj, old, target.resource.schema, _writer(space, target, options))
+            record_update(obj, old, target.resource.schema, _writer(space, target, options, subresource))
         answer = await _replace(space, target, row, old, obj, options)
         if answer is not None:
             return answer
@@ -211,7 +219,8 @@ def _without_type(resource: Resource, obj: Object) -> Object:
         raise BadRequest("Object 'Kind' is missing in the body of the request")
     if api_version and api_version != resource.api_version:
         raise BadRequest(
-            f"the API version in the data ({api_version}) does not match the expected API version ({resource.api_version})"
+            f"the API version in the data ({api_version}) does not match the expected API version "
+            f"({resource.api_version})"
         )
     if kind and kind != resource.kind:
         raise BadRequest(
@@ -266,7 +275,7 @@ def _start_life(space: Space, resource: Resource, obj: Object) -> None:
 def _carried_over(target: Target, obj: Object, old: Object) -> Object:
     """What an update may not change: identity, and the part that belongs to the other endpoint."""
     if target.subresource:
-        part = target.subresource if target.subresource in ("status",) else ""
+        part = "status" if target.subresource == "status" else ""
         meta = {**old["metadata"]}
         if "managedFields" in obj["metadata"]:
             meta["managedFields"] = obj["metadata"]["managedFields"]
@@ -304,5 +313,5 @@ def _spec_changed(resource: Resource, obj: Object, old: Object) -> bool:
     return any(obj.get(key) != old.get(key) for key in keys)
 
 
-def _writer(space: Space, target: Target, options: WriteOptions) -> Writer:
-    return Writer(options.manager, target.resource.api_version, space.timestamp(), target.subresource)
+def _writer(space: Space, target: Target, options: WriteOptions, subresource: str = "") -> Writer:
+    return Writer(options.manager, target.resource.api_version, space.timestamp(), subresource or target.subresource)

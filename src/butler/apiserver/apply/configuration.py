@@ -8,22 +8,26 @@ from typing import Any
 from ..schema.model import MISSING
 from . import paths
 from .differences import Mismatch, element_of
-from .nodes import Division, Node
+from .nodes import ATOMIC, Division, Node
 from .sets import SELF, FieldSet, ordered
 
 
-def fields_of(config: dict[str, Any], node: Node, *, duplicates: bool = False) -> FieldSet:
+def fields_of(config: dict[str, Any], node: Node) -> FieldSet:
     """The fields of a configuration: leaves, items and free keys, not the structs around them.
 
-    Raises Mismatch when it does not have the shape of its schema or, unless `duplicates` are allowed, holds an item
-    twice; `problems` then says what is wrong.
+    Raises Mismatch when it does not have the shape of its schema or holds an item twice; `problems` says what is wrong.
     """
-    return _Fields(duplicates).of_map(config, node)
+    return _Fields(strict=True).of_map(config, node)
+
+
+def fields_of_any(value: Any, node: Node) -> FieldSet:
+    """The fields of an object that may hold duplicates, nulls and remains of an older schema."""
+    return _Fields(strict=False).of_map(value, node) if isinstance(value, dict) else {}
 
 
 class _Fields:
-    def __init__(self, duplicates: bool) -> None:
-        self.duplicates = duplicates
+    def __init__(self, *, strict: bool) -> None:
+        self.strict = strict
 
     def of_map(self, value: dict[str, Any], node: Node) -> FieldSet:
         owned: FieldSet = {}
@@ -35,7 +39,9 @@ class _Fields:
             if child is None:
                 child = element
                 if child is None:
-                    raise Mismatch("field not declared in schema")
+                    if self.strict:
+                        raise Mismatch("field not declared in schema")
+                    child = ATOMIC
             if member.__class__ in child.scalars or member is None:
                 owned["f:" + name] = {}
                 continue
@@ -51,14 +57,16 @@ class _Fields:
         if value.__class__ is dict and node.division is not Division.NONE:
             if node.spread and value:
                 return self.of_map(value, node)
-            check_members(value, node)
+            if self.strict:
+                check_members(value, node)
             return None
         if value.__class__ is list and node.sequence is not Division.NONE:
             if node.sequence is Division.EACH:
                 return self.of_items(value, node)
-            check_items(value, node)
+            if self.strict:
+                check_items(value, node)
             return None
-        if value is not None and value.__class__ not in node.scalars:
+        if self.strict and value is not None and value.__class__ not in node.scalars:
             raise Mismatch("wrong type")
         return None
 
@@ -67,10 +75,15 @@ class _Fields:
         item_node = node.item
         assert item_node is not None
         for item in items:
-            element = element_of(item, node)
+            try:
+                element = element_of(item, node)
+            except Mismatch:
+                if self.strict:
+                    raise
+                continue
             below = self.of(item, item_node)
             if element in owned:
-                if not self.duplicates:
+                if self.strict:
                     raise Mismatch("duplicate entries")
                 below = None
             owned[element] = {SELF: {}, **below} if below else {}

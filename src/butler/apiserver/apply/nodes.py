@@ -125,11 +125,8 @@ def of_schema(schema: Schema) -> Node:
 
 class _Compiler:
     def __init__(self, schema: Schema) -> None:
-        metadata = schema.properties.get("metadata")
-        # Built-in kinds hold their metadata by value, which their definitions show as the default {}.
-        self.is_go_struct = metadata is not None and metadata.default == {}
         self._nodes: dict[tuple[int, bool], Node] = {}
-        self.root = self._node(schema, False, as_object=not self.is_go_struct)
+        self.root = self._node(schema, False, as_object=not schema.implied)
         self._spread_looseness()
 
     def _node(self, schema: Schema, preserving: bool, *, as_object: bool = False) -> Node:
@@ -159,8 +156,7 @@ class _Compiler:
             node.element = DEDUCED
         node.division = Division.WHOLE if schema.map_type == "atomic" else Division.EACH
         node.spread = node.division is Division.EACH
-        if self.is_go_struct:
-            node.implied = _implied(schema)
+        node.implied = dict(schema.implied)
 
     def _take_list(self, node: Node, schema: Schema, preserving: bool) -> None:
         node.item = ATOMIC if schema.items is None else self._node(schema.items, preserving)
@@ -169,8 +165,7 @@ class _Compiler:
         if keys is None:
             return
         node.sequence = Division.EACH
-        described = schema.items.properties if schema.items is not None else {}
-        node.keys = tuple((name, _key_default(described.get(name))) for name in keys)
+        node.keys = tuple((name, _key_default(schema.items, name)) for name in keys)
 
     def _spread_looseness(self) -> None:
         nodes = list(self._nodes.values())
@@ -201,15 +196,9 @@ def _associative_keys(schema: Schema) -> tuple[str, ...] | None:
     return None
 
 
-def _key_default(schema: Schema | None) -> Any:
-    return MISSING if schema is None or schema.default is None else schema.default
-
-
-def _implied(schema: Schema) -> dict[str, Any]:
-    """Fields without `omitempty`: structs held by value, zero scalars, and required pointers and lists (null)."""
-    found = {
-        name: member.default
-        for name, member in schema.properties.items()
-        if member.default is not MISSING and not member.default
-    }
-    return dict.fromkeys((name for name in schema.required if name in schema.properties), None) | found
+def _key_default(items: Schema | None, name: str) -> Any:
+    described = items.properties.get(name) if items is not None else None
+    if items is None or described is None:
+        return MISSING
+    default = items.implied.get(name) if described.default is MISSING else described.default
+    return MISSING if default is None else default

@@ -1,1 +1,1 @@
-"""Who is asking, and may they? Certificates, tokens, authentication, RBAC and the reviews that answer questions about them."""
+"""Who is asking, and may they? Certificates, tokens, users, RBAC and the reviews that answer questions about them."""

@@ -11,7 +11,7 @@ from typing import Protocol
 from butler.errors import Unauthorized
 from butler.runtime.clock import Clock
 
-from .certificates import Authority, ClientIdentity
+from .authority import Authority, ClientIdentity
 from .tokens import API_AUDIENCE, TokenRefused, TokenVerifier, Verified
 from .users import CREDENTIAL_ID, NOBODY, UserInfo, authenticated
 

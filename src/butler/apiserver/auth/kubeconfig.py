@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import files
-from .certificates import KeyPair
+from .authority import KeyPair
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Access:
 
 def render(access: Access) -> bytes:
     """The kubeconfig as YAML."""
-    import yaml  # a start that need not write one does without it
+    import yaml  # noqa: PLC0415 - a start that need not write one does without it
 
     context = {"cluster": access.context, "user": access.user}
     if access.namespace:

@@ -39,11 +39,11 @@ from urllib.parse import quote
 from butler.errors import DataDamaged
 from butler.runtime.clock import Clock
 
-from . import certificates, files
-from .certificates import Authority, KeyPair
+from . import files
+from .authority import Authority, CertificateFacts, KeyPair
 from .users import MASTERS
 
-ROOT = ""
+ROOT = "root"
 """The name of the root space."""
 
 ADMIN = "kubernetes-admin"
@@ -186,15 +186,17 @@ class Pki:
 
     def _is_stale(self, name: str, pair: KeyPair, now: datetime, names: frozenset[str] = frozenset()) -> bool:
         try:
-            facts = certificates.facts_of(pair.certificate)
+            facts = CertificateFacts.of(pair.certificate)
         except ValueError as error:
             raise _damaged(self.directory / f"{name}.crt", "cannot be read as a certificate") from error
         return now + RENEW_BEFORE >= facts.not_after or facts.names != names
 
     def _first_files(self) -> dict[str, bytes]:
+        from .certificates import new_key  # noqa: PLC0415 - slow to load, needed once
+
         made = _space_files(ROOT, self.clock.now())
         root = Authority(KeyPair(made["ca.crt"], made["ca.key"]))
-        made["apiserver.key"], made["admin.key"] = certificates.new_key(), certificates.new_key()
+        made["apiserver.key"], made["admin.key"] = new_key(), new_key()
         made["apiserver.crt"] = self._serving_certificate(root, made["apiserver.key"])
         made["admin.crt"] = self._admin_certificate(root, made["admin.key"])
         return made
@@ -212,9 +214,11 @@ class Pki:
 
 
 def _space_files(space: str, now: datetime) -> dict[str, bytes]:
-    name = f"kubernetes:{space}"[:_LONGEST_NAME] if space else "kubernetes"
-    authority = certificates.new_authority(name, now, AUTHORITY_DAYS)
-    return {"ca.crt": authority.certificate, "ca.key": authority.key, "sa.key": certificates.new_key()}
+    from .certificates import new_authority, new_key  # noqa: PLC0415 - slow to load, needed once
+
+    name = "kubernetes" if space == ROOT else f"kubernetes:{space}"[:_LONGEST_NAME]
+    authority = new_authority(name, now, AUTHORITY_DAYS)
+    return {"ca.crt": authority.certificate, "ca.key": authority.key, "sa.key": new_key()}
 
 
 def _own_host_name() -> tuple[str, ...]:

@@ -42,6 +42,17 @@ ALLOWED = Decision(allowed=True)
 
 
 @dataclass(frozen=True, slots=True)
+class MissingRole:
+    """A role that a binding names and that does not exist."""
+
+    kind: str
+    name: str
+
+    def text(self, resource: str = "") -> str:
+        return f'{resource or self.kind.lower()}.{GROUP} "{self.name}" not found'
+
+
+@dataclass(frozen=True, slots=True)
 class _Subject:
     """Whom a binding names. Service accounts are found by their user name."""
 
@@ -134,14 +145,14 @@ class Rbac:
             answer = self._keep(key, self._resource_answer(attributes))
         return answer.decide(attributes.name)
 
-    def rules_for(self, user: UserInfo, namespace: str) -> tuple[list[Rule], list[str]]:
-        """Every rule that holds for the user there, and what is wrong with bindings to missing roles."""
+    def rules_for(self, user: UserInfo, namespace: str) -> tuple[list[Rule], list[MissingRole]]:
+        """Every rule that holds for the user there, and the roles that bindings name and that do not exist."""
         rules: list[Rule] = []
-        missing: list[str] = []
+        missing: list[MissingRole] = []
         for binding, _ in self._applying(user, namespace):
             found = self.role_rules(binding.role_kind, binding.namespace, binding.role)
             if found is None:
-                missing.append(_missing(binding))
+                missing.append(MissingRole(binding.role_kind, binding.role))
             else:
                 rules.extend(found)
         return rules, list(dict.fromkeys(missing))
@@ -149,12 +160,6 @@ class Rbac:
     def role_rules(self, kind: str, namespace: str, name: str) -> list[Rule] | None:
         """The rules of a role, None when there is no such role."""
         return self._roles.get((namespace if kind == "Role" else "", name))
-
-    def missing_roles(self, user: UserInfo, namespace: str) -> list[str]:
-        """Names of roles that bindings of the user refer to and that do not exist."""
-        found = [binding for binding, _ in self._applying(user, namespace)]
-        absent = (one.role for one in found if self.role_rules(one.role_kind, one.namespace, one.role) is None)
-        return list(dict.fromkeys(absent))
 
     def _bind(self, key: tuple[str, str], binding: _Binding) -> None:
         self._bindings[key] = binding
@@ -209,7 +214,8 @@ class Rbac:
 
     def _refusal(self, user: UserInfo, namespace: str) -> Decision:
         missing = self.rules_for(user, namespace)[1]
-        return Decision(allowed=False, reason=f"RBAC: {aggregate(missing)}" if missing else "")
+        texts = [one.text() for one in missing]
+        return Decision(allowed=False, reason=f"RBAC: {aggregate(texts)}" if texts else "")
 
     def _keep(self, key: tuple[object, ...], answer: _Answer) -> _Answer:
         if len(self._answers) >= self._capacity:
@@ -261,8 +267,6 @@ def _subject(subject: Object, namespace: str) -> _Subject:
     if kind != "ServiceAccount":
         return _Subject(kind, name, f'{kind} "{name}"')
     home = subject.get("namespace") or namespace
+    if not home:
+        return _Subject(kind, name, f'{kind} "{name}/"')
     return _Subject("User", service_account_name(home, name), f'{kind} "{name}/{home}"')
-
-
-def _missing(binding: _Binding) -> str:
-    return f'{binding.role_kind.lower()}.{GROUP} "{binding.role}" not found'

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from butler.kube.selectors import from_label_selector
+
 from ..resources import Object
 
 ALL = "*"
@@ -75,9 +77,7 @@ def go_list(words: Sequence[str]) -> str:
 
 def uncovered(owned: Sequence[Rule], wanted: Iterable[Rule]) -> list[Rule]:
     """The smallest pieces of `wanted` that no single rule of `owned` grants."""
-    return [
-        piece for rule in wanted for piece in _pieces(rule) if not any(_covers(owner, piece) for owner in owned)
-    ]
+    return [piece for rule in wanted for piece in _pieces(rule) if not any(_covers(owner, piece) for owner in owned)]
 
 
 def compacted(pieces: Iterable[Rule]) -> list[Rule]:
@@ -100,36 +100,15 @@ def aggregated_rules(role: Object, all_cluster_roles: Iterable[Object]) -> list[
         return list(role.get("rules") or ())
     ordered = sorted(all_cluster_roles, key=_name)
     found: dict[Rule, None] = {}
-    for selector in aggregation.get("clusterRoleSelectors") or ():
+    for selector in map(from_label_selector, aggregation.get("clusterRoleSelectors") or ()):
         for candidate in ordered:
-            if _name(candidate) != _name(role) and _selects(selector, candidate["metadata"].get("labels") or {}):
+            if _name(candidate) != _name(role) and selector.matches(candidate["metadata"].get("labels")):
                 found.update(dict.fromkeys(rules_of(candidate)))
     return [rule.wire() for rule in found]
 
 
 def _name(role: Object) -> str:
     return str(role["metadata"]["name"])
-
-
-def _selects(selector: Object, labels: dict[str, str]) -> bool:
-    if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
-        return False
-    return all(_meets(expression, labels) for expression in selector.get("matchExpressions") or ())
-
-
-def _meets(expression: Object, labels: dict[str, str]) -> bool:
-    value, values = labels.get(expression["key"]), expression.get("values") or ()
-    match expression["operator"]:
-        case "In":
-            return value in values
-        case "NotIn":
-            return value not in values
-        case "Exists":
-            return value is not None
-        case "DoesNotExist":
-            return value is None
-        case _:
-            return False
 
 
 def _pieces(rule: Rule) -> Iterator[Rule]:

@@ -35,7 +35,7 @@ from .users import (
 )
 
 if TYPE_CHECKING:
-    from joserfc.jwk import ECKey
+    from .signing import Signer
 
 ISSUER = "https://kubernetes.default.svc"
 API_AUDIENCE = "https://kubernetes.default.svc"
@@ -84,46 +84,18 @@ class SigningKey:
         self._pem = pem
 
     @cached_property
-    def _key(self) -> ECKey:
-        from joserfc.errors import JoseError
-        from joserfc.jwk import ECKey
+    def signer(self) -> Signer:
+        """Raises DataDamaged."""
+        from .signing import Signer  # noqa: PLC0415 - slow to load, and a start needs none
 
         try:
-            return ECKey.import_key(self._pem)
-        except (JoseError, ValueError, TypeError) as error:
-            raise DataDamaged("sa.key: is not an elliptic-curve private key; restore it from a backup") from error
-
-    @cached_property
-    def id(self) -> str:
-        """As Kubernetes derives it: a hash of the public key."""
-        from cryptography.hazmat.primitives import serialization
-
-        der = self._key.public_key.public_bytes(
-            serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
-        )
-        return base64.urlsafe_b64encode(hashlib.sha256(der).digest()).rstrip(b"=").decode()
-
-    def sign(self, claims: Mapping[str, Any]) -> str:
-        from joserfc import jwt
-
-        return jwt.encode({"alg": ALGORITHM, "kid": self.id, "typ": "JWT"}, dict(claims), self._key)
-
-    def claims_of(self, token: str) -> dict[str, Any]:
-        """What the token says, once its signature is right. Raises TokenRefused."""
-        from joserfc import jwt
-        from joserfc.errors import JoseError
-
-        try:
-            decoded = jwt.decode(token, self._key, algorithms=[ALGORITHM])
-        except (JoseError, ValueError) as error:
-            raise TokenRefused("invalid signature") from error
-        return dict(decoded.claims)
+            return Signer(self._pem)
+        except ValueError as error:
+            raise DataDamaged(f"sa.key: {error}; restore it from a backup") from error
 
     def key_set(self) -> dict[str, Any]:
         """What `/openid/v1/jwks` serves."""
-        public = self._key.as_dict(private=False)
-        shown = {"use": "sig", "kty": "EC", "kid": self.id, "crv": "P-256", "alg": ALGORITHM}
-        return {"keys": [{**shown, "x": public["x"], "y": public["y"]}]}
+        return self.signer.key_set()
 
 
 def openid_configuration(server: str) -> dict[str, Any]:
@@ -150,7 +122,7 @@ class TokenIssuer:
         now = int(self._clock.now().timestamp())
         about: dict[str, Any] = {"namespace": namespace, "serviceaccount": {"name": name, "uid": metadata["uid"]}}
         about |= {one.kind: one.claim() for one in bound}
-        return self._key.sign(
+        return self._key.signer.sign(
             {
                 "aud": list(audiences),
                 "exp": now + seconds,
@@ -167,7 +139,7 @@ class TokenIssuer:
         """The token a Secret of type `kubernetes.io/service-account-token` holds: it never ends by itself."""
         metadata = account["metadata"]
         namespace, name = metadata["namespace"], metadata["name"]
-        return self._key.sign(
+        return self._key.signer.sign(
             {
                 "iss": LEGACY_ISSUER,
                 f"{_LEGACY}namespace": namespace,
@@ -234,9 +206,13 @@ class TokenVerifier:
         header, payload = _unverified(token)
         if payload.get("iss") not in {ISSUER, LEGACY_ISSUER}:
             raise TokenRefused
-        if header.get("kid", self.key.id) != self.key.id:
+        signer = self.key.signer
+        if header.get("kid", signer.id) != signer.id:
             raise TokenRefused("invalid signature, no keys found")
-        return self.key.claims_of(token)
+        claims = signer.claims_of(token)
+        if claims is None:
+            raise TokenRefused("invalid signature")
+        return claims
 
     def _check_times(self, claims: Mapping[str, Any]) -> None:
         now = self.clock.now().timestamp()
@@ -277,14 +253,14 @@ class TokenVerifier:
             raise TokenRefused("service account token has been invalidated")
         uid, claimed = found["metadata"]["uid"], claim.get("uid", "")
         if uid != claimed:
-            raise TokenRefused(
-                f"{kind} UID ({uid}) does not match service account {kind} ref claim ({claimed})"
-            )
+            raise TokenRefused(f"{kind} UID ({uid}) does not match service account {kind} ref claim ({claimed})")
 
     def _is_gone(self, metadata: Mapping[str, Any]) -> bool:
         """A pod that is being stopped still needs its token."""
         deleted = metadata.get("deletionTimestamp")
-        return bool(deleted) and self.clock.now() - timedelta(seconds=_LEEWAY) > datetime.fromisoformat(deleted)
+        if deleted is None:
+            return False
+        return self.clock.now() - timedelta(seconds=_LEEWAY) > datetime.fromisoformat(deleted)
 
     def _legacy_user(self, token: str, claims: Mapping[str, Any]) -> UserInfo:
         namespace, name = claims.get(f"{_LEGACY}namespace", ""), claims.get(f"{_LEGACY}service-account.name", "")
@@ -326,9 +302,7 @@ def _audiences(claims: Mapping[str, Any]) -> tuple[str, ...]:
 def _intersection(given: tuple[str, ...], wanted: Sequence[str]) -> tuple[str, ...]:
     common = tuple(one for one in given if one in wanted)
     if not common:
-        raise TokenRefused(
-            f"token audiences {_listed(given)} is invalid for the target audiences {_listed(wanted)}"
-        )
+        raise TokenRefused(f"token audiences {_listed(given)} is invalid for the target audiences {_listed(wanted)}")
     return common
 
 

@@ -83,7 +83,7 @@ def subresources(group: str, version: str, plural: str) -> tuple[Subresource, ..
     for entry in data.contents()["resources"]:
         if entry["plural"] == plural and entry["apiVersion"] == api_version:
             listed = entry.get("subresources", {}).items()
-            return tuple(Subresource(name, *facts[:2], tuple(facts[2])) for name, facts in listed)
+            return tuple(Subresource(name, owner, kind, tuple(verbs)) for name, (owner, kind, verbs) in listed)
     return ()
 
 
@@ -127,14 +127,14 @@ def definition(name: str) -> Schema:
 
 
 @cache
-def openapi_definitions() -> Mapping[str, openapi.Document]:
+def openapi_definitions() -> openapi.Published:
     """All definitions in OpenAPI v3 form by their usual names, lists included; each is made when first read."""
     return openapi.Published()
 
 
 @cache
 def _schemas() -> Definitions:
-    return Definitions(openapi_definitions())
+    return Definitions(openapi.Described(openapi_definitions()))
 
 
 class _Deferred(Schema):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+from ..schema.model import IMPLIED
 from . import data
 
 Document = Mapping[str, Any]
@@ -34,6 +35,9 @@ _ANY_MEMBERS = {
     "pkg.runtime.RawExtension",
 }
 """Forms that may hold what no schema describes, so nothing in them is an unknown field."""
+_ZERO_FORMS: Mapping[str, Any] = {"api.resource.Quantity": "0", "util.intstr.IntOrString": 0}
+"""What forms show when nothing is set; all others show null."""
+_ZERO_SCALARS: Mapping[str, Any] = {"string": "", "bool": False, "double": 0, "int32": 0, "int64": 0}
 _EVERYWHERE = {"DeleteOptions", "WatchEvent"}
 """Kinds that exist in every group and version."""
 
@@ -55,7 +59,7 @@ class Published(Mapping[str, Document]):
         """full name → short name"""
         raw = data.contents()["definitions"]
         shown = [name for name, one in raw.items() if "inner" not in one]
-        lists = [f"{name}List" for names in data.kinds().values() for name in names.values() if _is_object(name)]
+        lists = [f"{name}List" for name in _listed()]
         return {full_name(name): name for name in sorted(shown + lists)}
 
     @cached_property
@@ -74,6 +78,9 @@ class Published(Mapping[str, Document]):
                     found.setdefault(f"meta.v1.{kind}", []).append(known)
         return found
 
+    def short_name(self, name: str) -> str:
+        return self._names[name]
+
     def __getitem__(self, name: str) -> Document:
         if name not in self._unfolded:
             short = self._names[name]
@@ -89,8 +96,51 @@ class Published(Mapping[str, Document]):
         return len(self._names)
 
 
-def _is_object(name: str) -> bool:
-    return any(field.name == "metadata" and field.type == "meta.v1.ObjectMeta" for field in data.definition(name).fields)
+class Described(Mapping[str, Document]):
+    """The published definitions together with what Go shows of them even when it is not set."""
+
+    def __init__(self, published: Published) -> None:
+        self._published = published
+
+    def __getitem__(self, name: str) -> Document:
+        found = self._published[name]
+        zeros = _zeros(self._published.short_name(name))
+        return {**found, IMPLIED: zeros} if zeros else found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._published)
+
+    def __len__(self) -> int:
+        return len(self._published)
+
+
+def _zeros(name: str) -> dict[str, Any]:
+    """The fields that Go writes in any case, with their zero values."""
+    return {field.name: _zero(field) for field in _flat(data.definition(name)) if not _omitted(field)}
+
+
+def _is_struct(field: data.Field) -> bool:
+    return "." in field.type and not field.type.startswith(("[]", "{}", "()"))
+
+
+def _omitted(field: data.Field) -> bool:
+    # Go's omitempty has no effect on a struct that is not behind a pointer.
+    return field.omit_zero or (field.omit_empty and (field.pointer or not _is_struct(field)))
+
+
+def _zero(field: data.Field) -> Any:
+    if field.pointer:
+        return None
+    if _is_struct(field) and data.definition(field.type).form is None:
+        return {}
+    return _ZERO_SCALARS.get(field.type, _ZERO_FORMS.get(field.type))
+
+
+def _listed() -> Iterator[str]:
+    """The definitions that come in lists."""
+    for resource in data.contents()["resources"]:
+        if "list" in resource.get("verbs", ("list",)):
+            yield data.kinds()[resource["apiVersion"]][resource["kind"]]
 
 
 def _unfold(name: str) -> Document:

@@ -1,4 +1,4 @@
-"""Macros the parser does not know: loops over two variables, existsOne and sortBy."""
+"""Macros the parser does not know: loops over two variables and sortBy."""
 
 from __future__ import annotations
 
@@ -70,26 +70,12 @@ def _exists(call: Call, target: Node) -> Node:
     return _loop(call, target, Literal(call.at, False), step, condition)
 
 
-def _counted(call: Call, found: Node) -> Node:
-    more = _apply(call, "_+_", _result(call), Literal(call.at, 1))
-    return _apply(call, "_?_:_", found, more, _result(call))
-
-
-def _is_one(call: Call) -> Node:
-    return _apply(call, "_==_", _result(call), Literal(call.at, 1))
-
-
 def _exists_one(call: Call, target: Node) -> Node:
-    loop = _loop(call, target, Literal(call.at, 0), _counted(call, call.args[2]))
-    loop.result = _is_one(call)
+    more = _apply(call, "_+_", _result(call), Literal(call.at, 1))
+    step = _apply(call, "_?_:_", call.args[2], more, _result(call))
+    loop = _loop(call, target, Literal(call.at, 0), step)
+    loop.result = _apply(call, "_==_", _result(call), Literal(call.at, 1))
     return loop
-
-
-def _exists_one_of_single(call: Call, target: Node) -> Node:
-    name = _name(call.args[0], "argument must be a simple name")
-    step = _counted(call, call.args[1])
-    always = Literal(call.at, True)
-    return Comprehension(call.at, name, "", target, RESULT, Literal(call.at, 0), always, step, _is_one(call))
 
 
 def _filtered(call: Call, step: Node) -> Node:
@@ -140,7 +126,6 @@ _MACROS: dict[tuple[str, int], Callable[[Call, Node], Node]] = {
     ("exists", 3): _exists,
     ("exists_one", 3): _exists_one,
     ("existsOne", 3): _exists_one,
-    ("existsOne", 2): _exists_one_of_single,
     ("transformList", 3): _transform_list,
     ("transformList", 4): _transform_list,
     ("transformMap", 3): _transform_map,

@@ -39,7 +39,7 @@ def _optional(number: int, name: str, type_: str) -> Field:
 def wrapped_list(item: str) -> Form:
     """A list as the value of a map, which on the wire is a message with one repeated field."""
     items = Field("items", 1, f"[]{item}", NOTHING, omit_empty=True)
-    return Form((items,), lambda members: members.get("items"), lambda value: {"items": value})
+    return Form((items,), lambda members: members.get("items", []), lambda value: {"items": value})
 
 
 def _moment(members: Members) -> datetime | None:
@@ -57,12 +57,12 @@ def _moment(members: Members) -> datetime | None:
 def _time_to_json(members: Members) -> str | None:
     # A Time has whole seconds only, whatever a client sends.
     moment = _moment({**members, "nanos": 0}) if members else None
-    return moment and f"{moment.isoformat()[:19]}Z"
+    return f"{moment.isoformat()[:19]}Z" if moment else None
 
 
 def _micro_time_to_json(members: Members) -> str | None:
     moment = _moment(members)
-    return moment and f"{moment.isoformat(timespec='microseconds')[:26]}Z"
+    return f"{moment.isoformat(timespec='microseconds')[:26]}Z" if moment else None
 
 
 def _time_from_json(value: str | None) -> Members:
@@ -73,8 +73,9 @@ def _time_from_json(value: str | None) -> Members:
 
 
 def _micro_time_from_json(value: str | None) -> Members:
-    nanos = 0 if value is None else datetime.fromisoformat(value).microsecond * 1000
-    return _time_from_json(value) and {**_time_from_json(value), "nanos": nanos}
+    if value is None:
+        return {}
+    return {**_time_from_json(value), "nanos": datetime.fromisoformat(value).microsecond * 1000}
 
 
 def _int_or_string_to_json(members: Members) -> int | str:

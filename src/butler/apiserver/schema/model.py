@@ -41,6 +41,8 @@ class Schema:
     """Strategic merge: any of merge, replace, retainKeys."""
     patch_key: str = ""
     """Strategic merge: the field that identifies an item of a merged list."""
+    implied: Mapping[str, Any] = field(default_factory=dict)
+    """Members that are there even when they are not written, with what they then are: a Go struct cannot omit them."""
     source: Mapping[str, Any] = field(default_factory=dict)
     """The OpenAPI v3 schema this node was made from: constraints, formats, CEL rules, descriptions."""
     name: str = ""
@@ -56,6 +58,9 @@ class Schema:
         """Any value may stand here and nothing below it is known."""
         return not self.type and not self.properties and self.additional is None and self.items is None
 
+
+IMPLIED = "x-butler-implied"
+"""Where definitions of built-in kinds keep `Schema.implied`."""
 
 ANYTHING = Schema(preserve_unknown=True)
 
@@ -118,6 +123,7 @@ class Definitions:
         node.int_or_string = bool(source.get("x-kubernetes-int-or-string")) or source.get("format") == "int-or-string"
         node.preserve_unknown = bool(source.get("x-kubernetes-preserve-unknown-fields", False))
         node.embedded = bool(source.get("x-kubernetes-embedded-resource", False))
+        node.implied = source.get(IMPLIED, {})
         _take_settings(node, source)
         return node
 

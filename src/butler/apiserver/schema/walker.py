@@ -142,10 +142,11 @@ class Walker:
     def _number(self, result: Result, source: Source, value: float, path: str) -> None:
         kind, shape = numbers.kind_and_format(source)
         for problem in numbers.problems(source, value, kind, shape):
+            text = problem.text.replace("%s", path, 1)
             if problem.bound:
-                self._invalid(result, path, f"{path} in body {problem.text}", value)
+                self._invalid(result, path, text, value)
             else:
-                self._general(result, f"{problem.text} in {path}")
+                self._general(result, text)
         result.matched += 2
 
     def _array(self, result: Result, source: Source, value: list[Any], path: str, old: Old) -> None:

@@ -1,0 +1,245 @@
+"""TenantAddon, ManagementAddon, AddonDefinition: software that Butler installs."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from .model import AGE, Column, HttpUrl, Model, NotEmpty, Resource, Time, Values
+from .shared import Condition, HelmRelease, LocalRef, Status
+
+
+class TenantAddonPhase(Enum):
+    """Where an addon of a tenant is in its life."""
+
+    PENDING = "Pending"
+    INSTALLING = "Installing"
+    INSTALLED = "Installed"
+    UPGRADING = "Upgrading"
+    DEGRADED = "Degraded"
+    FAILED = "Failed"
+    DELETING = "Deleting"
+
+
+class HelmChart(Model):
+    """A chart that is not in the catalogue."""
+
+    repository: str
+    """Address of the chart repository."""
+    chart: str
+    """Name of the chart."""
+    release_name: str | None = None
+    """Name of the release; left out, that of this object."""
+    namespace: str | None = None
+    """Namespace it is installed in."""
+    create_namespace: bool = True
+    """Create the namespace."""
+
+
+class TenantAddonSpec(Model):
+    """The addon that is wanted: one of the catalogue, or a chart."""
+
+    cluster_ref: LocalRef
+    """TenantCluster beside this object."""
+    addon: str | None = None
+    """AddonDefinition; instead of helm."""
+    helm: HelmChart | None = None
+    """A chart; instead of addon."""
+    version: str
+    """Version to install."""
+    values: Values | None = None
+    """Helm values, over those of the definition."""
+    depends_on: tuple[LocalRef, ...] = ()
+    """TenantAddons that must be installed first."""
+
+
+class TenantAddonStatus(Status):
+    """The addon as it is."""
+
+    phase: TenantAddonPhase | None = None
+    """Where it is in its life."""
+    installed_version: str | None = None
+    """Version that runs."""
+    helm_release: HelmRelease | None = None
+    message: str | None = None
+    """What is going on."""
+    last_transition_time: Time | None = None
+    """When the phase last changed."""
+
+
+class TenantAddon(
+    Resource,
+    plural="tenantaddons",
+    short="ta",
+    columns=(
+        Column("Cluster", ".spec.clusterRef.name"),
+        Column("Addon", ".spec.addon"),
+        Column("Version", ".spec.version"),
+        Column("Phase", ".status.phase"),
+        Column("Installed", ".status.installedVersion"),
+        AGE,
+    ),
+):
+    """An addon on one tenant cluster."""
+
+    spec: TenantAddonSpec
+    status: TenantAddonStatus = TenantAddonStatus()
+
+
+class ManagementAddonPhase(Enum):
+    """Where an addon of the management cluster is in its life."""
+
+    PENDING = "Pending"
+    INSTALLING = "Installing"
+    INSTALLED = "Installed"
+    UPGRADING = "Upgrading"
+    FAILED = "Failed"
+    UNINSTALLING = "Uninstalling"
+
+
+class ManagementAddonSpec(Model):
+    """The addon that is wanted."""
+
+    addon: NotEmpty
+    """AddonDefinition."""
+    version: str | None = None
+    """Version; left out, that of the definition."""
+    values: Values | None = None
+    """Helm values, over those of the definition."""
+    paused: bool | None = None
+    """Leave it as it is."""
+
+
+class ManagementAddonStatus(Status):
+    """The addon as it is."""
+
+    phase: ManagementAddonPhase | None = None
+    """Where it is in its life."""
+    installed_version: str | None = None
+    """Version that runs."""
+    last_attempted_version: str | None = None
+    """Version that was last tried."""
+    helm_release: HelmRelease | None = None
+    message: str | None = None
+    """What is going on."""
+    conditions: tuple[Condition, ...] = ()
+    """What is known about the addon, aspect by aspect."""
+
+
+class ManagementAddon(
+    Resource,
+    plural="managementaddons",
+    short=("ma", "maddon"),
+    namespaced=False,
+    columns=(
+        Column("Addon", ".spec.addon"),
+        Column("Version", ".spec.version"),
+        Column("Phase", ".status.phase"),
+        Column("Installed", ".status.installedVersion"),
+        AGE,
+    ),
+):
+    """An addon on the management cluster."""
+
+    spec: ManagementAddonSpec
+    status: ManagementAddonStatus = ManagementAddonStatus()
+
+
+class CatalogueChart(Model):
+    """Where the chart of an addon is."""
+
+    repository: HttpUrl
+    """Address of the chart repository."""
+    name: NotEmpty
+    """Name of the chart."""
+    default_version: str
+    """Version for those who name none."""
+    available_versions: tuple[str, ...] = ()
+    """Further versions known to work."""
+
+
+class InstallDefaults(Model):
+    """How an addon is installed unless its user says otherwise."""
+
+    namespace: str | None = None
+    """Namespace; left out, named like the definition."""
+    release_name: str | None = None
+    """Release; left out, named like the definition."""
+    create_namespace: bool = True
+    """Create the namespace."""
+    timeout: str = "10m"
+    """How long Helm may take."""
+    values: Values | None = None
+    """Helm values, under those of the user."""
+
+
+class AddonLinks(Model):
+    """Where to read more."""
+
+    documentation: str | None = None
+    """Documentation."""
+    homepage: str | None = None
+    """Project."""
+    source: str | None = None
+    """Source code."""
+
+
+class Maintainer(Model):
+    """Who looks after the definition."""
+
+    name: str | None = None
+    """Name."""
+    email: str | None = None
+    """Address."""
+
+
+Category = Literal[
+    "cni", "loadbalancer", "storage", "certmanager", "ingress", "observability", "backup", "gitops", "security",
+    "dns", "database", "messaging", "service-mesh", "other",
+]  # fmt: skip
+
+
+class AddonDefinitionSpec(Model):
+    """The addon and how it is shown."""
+
+    display_name: Annotated[str, Meta(min_length=1, max_length=64)]
+    """Title."""
+    description: Annotated[str, Meta(min_length=1, max_length=512)]
+    """What it does."""
+    category: Category
+    """Where it is listed."""
+    chart: CatalogueChart
+    defaults: InstallDefaults = InstallDefaults()
+    depends_on: tuple[str, ...] = ()
+    """AddonDefinitions that must be installed first."""
+    platform: bool = False
+    """Part of every cluster: installed at creation, not removed from the console."""
+    tier: Literal["infrastructure", "apps"] | None = None
+    """Directory in a GitOps export; left out, infrastructure for platform addons, else apps."""
+    icon: Annotated[str, Meta(max_length=8)] | None = None
+    """Emoji or icon name."""
+    icon_data: Annotated[str, Meta(max_length=131072)] | None = None
+    """SVG as base64; wins over icon."""
+    links: AddonLinks | None = None
+    maintainer: Maintainer | None = None
+
+
+class AddonDefinition(
+    Resource,
+    plural="addondefinitions",
+    short=("ad", "adddef"),
+    namespaced=False,
+    columns=(
+        Column("Display Name", ".spec.displayName"),
+        Column("Category", ".spec.category"),
+        Column("Chart", ".spec.chart.name"),
+        Column("Version", ".spec.chart.defaultVersion"),
+        Column("Platform", ".spec.platform", "boolean"),
+        AGE,
+    ),
+):
+    """An entry of the addon catalogue."""
+
+    spec: AddonDefinitionSpec

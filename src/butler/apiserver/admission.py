@@ -1,0 +1,110 @@
+"""What stands between a valid request and the store: webhooks people configure, and the server's own rules."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+
+from . import refusals, webhooks
+from .auth.escalation import confirm_no_escalation
+from .requests import Target, WriteOptions
+from .resources import Object, Resource
+from .webhooks import Question, Webhook
+
+if TYPE_CHECKING:
+    from .space import Space
+
+KEPT_NAMESPACES = frozenset({"default", "kube-public", "kube-system"})
+_RBAC = "rbac.authorization.k8s.io"
+_NEVER_ASKED = frozenset(
+    {
+        "validatingwebhookconfigurations",
+        "mutatingwebhookconfigurations",
+        "validatingadmissionpolicies",
+        "validatingadmissionpolicybindings",
+    }
+)
+
+
+class Admission:
+    """The admission of one space. Nothing is asked of anyone while no webhook is configured."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._mutating: list[Webhook] = []
+        self._validating: list[Webhook] = []
+        self.caller = webhooks.Caller(space)
+
+    def configure(self, kind: str, name: str, obj: Object | None) -> None:
+        """Take in a webhook configuration, or forget it (None)."""
+        hooks = webhooks.parse(name, obj) if obj is not None else []
+        if kind == "MutatingWebhookConfiguration":
+            self._mutating = _with(self._mutating, name, hooks)
+        else:
+            self._validating = _with(self._validating, name, hooks)
+
+    def concerns(self, resource: Resource, operation: str, subresource: str) -> bool:
+        """Whether any webhook may want to see such a request."""
+        if not self._mutating and not self._validating:
+            return False
+        if resource.plural in _NEVER_ASKED:
+            return False
+        return any(
+            hook.covers(self._space.kinds, resource, operation, subresource)
+            for hook in (*self._mutating, *self._validating)
+        )
+
+    def check(
+        self, operation: str, target: Target, obj: Object | None, old: Object | None, options: WriteOptions
+    ) -> None:
+        """The server's own rules. Raises Forbidden."""
+        resource = target.resource
+        if operation == "DELETE":
+            if resource.storage_key == "/namespaces" and target.name in KEPT_NAMESPACES:
+                raise refusals.forbidden(target, "this namespace may not be deleted")
+        elif resource.group == _RBAC and obj is not None:
+            confirm_no_escalation(self._space.rbac, options.user, resource.kind, obj, old, target.name if old else "")
+
+    async def mutate(
+        self, operation: str, target: Target, obj: Object, old: Object | None, options: WriteOptions
+    ) -> None:
+        """Let webhooks change the object, in place, one after the other. Raises what they refuse with."""
+        again: list[Webhook] = []
+        for round_ in (self._mutating, again):
+            for hook in list(round_):
+                question = Question(operation, target, obj, old, options)
+                if not hook.wants(self._space, question):
+                    continue
+                changed = await self.caller.mutated(hook, question)
+                if changed is None:
+                    continue
+                obj.clear()
+                obj.update(changed)
+                checks = self._space.checks(target.resource)
+                checks.decode(obj)
+                checks.default(obj)
+                if round_ is self._mutating:
+                    again[:] = [one for one in self._mutating if one.reinvoke and one is not hook]
+
+    async def validate(
+        self, operation: str, target: Target, obj: Object | None, old: Object | None, options: WriteOptions
+    ) -> None:
+        """Ask all validating webhooks at once. Raises the first refusal in order of configuration."""
+        question = Question(operation, target, obj, old, options)
+        wanted = [hook for hook in self._validating if hook.wants(self._space, question)]
+        answers = await asyncio.gather(
+            *(self.caller.allowed(hook, question) for hook in wanted), return_exceptions=True
+        )
+        for answer in answers:
+            if isinstance(answer, BaseException):
+                raise answer
+        if operation == "DELETE":
+            for hook in self._mutating:
+                if hook.wants(self._space, question):
+                    await self.caller.allowed(hook, question)
+
+
+def _with(hooks: list[Webhook], configuration: str, new: list[Webhook]) -> list[Webhook]:
+    kept = [hook for hook in hooks if hook.configuration != configuration]
+    return sorted([*kept, *new], key=lambda hook: (hook.configuration, hook.position))

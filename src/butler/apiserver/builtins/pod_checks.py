@@ -1,0 +1,223 @@
+"""What must hold wherever a pod is described: in pods and in the templates of workloads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from butler.errors import not_supported
+
+from ..resources import Object
+from . import formats
+from .containers import check_containers, check_init_containers
+from .problems import Problems, bad, duplicate, forbidden, refuse_each, required
+from .selectors import check_labels, check_selector
+from .volumes import check_volumes
+
+_RESTART_POLICIES = ("Always", "OnFailure", "Never")
+_DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+_PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
+_SPREAD_ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_LARGEST = 2**31 - 1
+_ALL_KEYS = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+
+
+def check_template(found: Problems, template: Object, path: str, also_mounted: Iterable[str] = ()) -> None:
+    """A pod template; `also_mounted` names volumes that only the pods will have."""
+    metadata = template.get("metadata") or {}
+    check_labels(found, metadata.get("labels"), f"{path}.labels")
+    for key in metadata.get("annotations") or ():
+        refuse_each(found, f"{path}.annotations", key, formats.qualified_name(key.lower()))
+    spec = template.get("spec") or {}
+    check_pod_spec(found, spec, f"{path}.spec", is_pod=False, also_mounted=also_mounted)
+    if spec.get("ephemeralContainers"):
+        detail = "ephemeral containers not allowed in pod template"
+        found.append(forbidden(f"{path}.spec.ephemeralContainers", detail))
+
+
+def check_pod_spec(found: Problems, spec: Object, path: str, *, is_pod: bool, also_mounted: Iterable[str] = ()) -> None:
+    volumes = check_volumes(found, spec.get("volumes") or (), f"{path}.volumes")
+    volumes.update(also_mounted)
+    check_containers(found, spec.get("containers") or (), f"{path}.containers", volumes)
+    if spec.get("initContainers"):
+        check_init_containers(found, spec, f"{path}.initContainers", volumes)
+    if spec.get("hostNetwork"):
+        _check_host_network(found, spec, f"{path}.containers", is_pod=is_pod)
+    if spec["restartPolicy"] not in _RESTART_POLICIES:
+        found.append(not_supported(f"{path}.restartPolicy", spec["restartPolicy"], _RESTART_POLICIES))
+    if spec["dnsPolicy"] not in _DNS_POLICIES:
+        found.append(not_supported(f"{path}.dnsPolicy", spec["dnsPolicy"], _DNS_POLICIES))
+    check_labels(found, spec.get("nodeSelector"), f"{path}.nodeSelector")
+    if spec["securityContext"]:
+        _check_pod_security(found, spec["securityContext"], f"{path}.securityContext")
+    if spec.get("affinity"):
+        _check_affinity(found, spec["affinity"], f"{path}.affinity")
+    _check_dns(found, spec, path)
+    _check_gates(found, spec, path)
+    for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
+        _check_spread(found, constraint, f"{path}.topologySpreadConstraints[{index}]")
+    _check_names(found, spec, path)
+    _check_numbers(found, spec, path)
+    check_tolerations(found, spec.get("tolerations") or (), f"{path}.tolerations")
+    _check_host_aliases(found, spec, path)
+
+
+def _check_host_network(found: Problems, spec: Object, path: str, *, is_pod: bool) -> None:
+    for index, container in enumerate(spec.get("containers") or ()):
+        for position, port in enumerate(container.get("ports") or ()):
+            on_host = port.get("hostPort") or 0
+            if (is_pod or on_host) and on_host != (port.get("containerPort") or 0):
+                detail = "must match `containerPort` when `hostNetwork` is true"
+                found.append(bad(f"{path}[{index}].ports[{position}].hostPort", on_host, detail))
+
+
+def _check_pod_security(found: Problems, context: Object, path: str) -> None:
+    for name in ("runAsUser", "runAsGroup", "fsGroup"):
+        number = context.get(name)
+        if number is not None and not 0 <= number <= _LARGEST:
+            found.append(bad(f"{path}.{name}", number, formats.between(0, _LARGEST)))
+
+
+def _check_affinity(found: Problems, affinity: Object, path: str) -> None:
+    node = affinity.get("nodeAffinity") or {}
+    wanted = node.get("requiredDuringSchedulingIgnoredDuringExecution")
+    if wanted is not None:
+        place = f"{path}.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+        if not wanted.get("nodeSelectorTerms"):
+            found.append(required(place, "must have at least one node selector term"))
+        for index, term in enumerate(wanted.get("nodeSelectorTerms") or ()):
+            for position, rule in enumerate(term.get("matchExpressions") or ()):
+                _check_node_rule(found, rule, f"{place}[{index}].matchExpressions[{position}]")
+    for kind in ("podAffinity", "podAntiAffinity"):
+        rules = affinity.get(kind) or {}
+        name = "requiredDuringSchedulingIgnoredDuringExecution"
+        for index, term in enumerate(rules.get(name) or ()):
+            _check_pod_term(found, term, f"{path}.{kind}.{name}[{index}]")
+        name = "preferredDuringSchedulingIgnoredDuringExecution"
+        for index, weighted in enumerate(rules.get(name) or ()):
+            place = f"{path}.{kind}.{name}[{index}]"
+            if not 1 <= (weighted.get("weight") or 0) <= 100:
+                found.append(bad(f"{place}.weight", weighted.get("weight") or 0, "must be in the range 1-100"))
+            _check_pod_term(found, weighted.get("podAffinityTerm") or {}, f"{place}.podAffinityTerm")
+
+
+def _check_node_rule(found: Problems, rule: Object, path: str) -> None:
+    operator, values = rule.get("operator") or "", rule.get("values") or ()
+    match operator:
+        case "In" | "NotIn":
+            if not values:
+                found.append(required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'"))
+        case "Exists" | "DoesNotExist":
+            if values:
+                detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+                found.append(forbidden(f"{path}.values", detail))
+        case "Gt" | "Lt":
+            if len(values) != 1:
+                detail = "must be specified single value when `operator` is 'Lt' or 'Gt'"
+                found.append(required(f"{path}.values", detail))
+        case _:
+            found.append(bad(f"{path}.operator", operator, "not a valid selector operator"))
+    refuse_each(found, f"{path}.key", rule.get("key") or "", formats.qualified_name(rule.get("key") or ""))
+
+
+def _check_pod_term(found: Problems, term: Object, path: str) -> None:
+    check_selector(found, term.get("labelSelector"), f"{path}.labelSelector")
+    check_selector(found, term.get("namespaceSelector"), f"{path}.namespaceSelector")
+    key = term.get("topologyKey") or ""
+    if not key:
+        found.append(required(f"{path}.topologyKey", "can not be empty"))
+    refuse_each(found, f"{path}.topologyKey", key, formats.qualified_name(key))
+
+
+def _check_dns(found: Problems, spec: Object, path: str) -> None:
+    settings = spec.get("dnsConfig")
+    if spec["dnsPolicy"] == "None":
+        if settings is None:
+            found.append(required(f"{path}.dnsConfig", "must provide `dnsConfig` when `dnsPolicy` is None"))
+        elif not settings.get("nameservers"):
+            detail = "must provide at least one DNS nameserver when `dnsPolicy` is None"
+            found.append(required(f"{path}.dnsConfig.nameservers", detail))
+    for index, server in enumerate((settings or {}).get("nameservers") or ()):
+        refuse_each(found, f"{path}.dnsConfig.nameservers[{index}]", server, formats.ip(server))
+
+
+def _check_gates(found: Problems, spec: Object, path: str) -> None:
+    for index, gate in enumerate(spec.get("readinessGates") or ()):
+        kind = gate.get("conditionType") or ""
+        refuse_each(found, f"{path}.readinessGates[{index}].conditionType", kind, formats.qualified_name(kind))
+    seen: set[str] = set()
+    for index, gate in enumerate(spec.get("schedulingGates") or ()):
+        name = gate.get("name") or ""
+        refuse_each(found, f"{path}.schedulingGates[{index}]", name, formats.qualified_name(name))
+        if name in seen:
+            found.append(duplicate(f"{path}.schedulingGates[{index}]", name))
+        seen.add(name)
+
+
+def _check_spread(found: Problems, constraint: Object, path: str) -> None:
+    if (constraint.get("maxSkew") or 0) <= 0:
+        found.append(bad(f"{path}.maxSkew", constraint.get("maxSkew") or 0, "must be greater than zero"))
+    key = constraint.get("topologyKey") or ""
+    if not key:
+        found.append(required(f"{path}.topologyKey", "can not be empty"))
+    else:
+        refuse_each(found, f"{path}.topologyKey", key, formats.qualified_name(key))
+    action = constraint.get("whenUnsatisfiable") or ""
+    if action not in _SPREAD_ACTIONS:
+        found.append(not_supported(f"{path}.whenUnsatisfiable", action, _SPREAD_ACTIONS))
+    check_selector(found, constraint.get("labelSelector"), f"{path}.labelSelector")
+
+
+def _check_names(found: Problems, spec: Object, path: str) -> None:
+    for name in ("serviceAccountName", "nodeName"):
+        if spec.get(name):
+            refuse_each(found, f"{path}.{name}", spec[name], formats.subdomain(spec[name]))
+    deadline = spec.get("activeDeadlineSeconds")
+    if deadline is not None and not 1 <= deadline <= _LARGEST:
+        found.append(bad(f"{path}.activeDeadlineSeconds", deadline, formats.between(1, _LARGEST)))
+    for name in ("hostname", "subdomain"):
+        if spec.get(name):
+            refuse_each(found, f"{path}.{name}", spec[name], formats.label(spec[name]))
+
+
+def _check_numbers(found: Problems, spec: Object, path: str) -> None:
+    for name in ("priorityClassName", "runtimeClassName"):
+        if spec.get(name):
+            refuse_each(found, f"{path}.{name}", spec[name], formats.subdomain(spec[name]))
+    policy = spec.get("preemptionPolicy")
+    if policy is not None and policy not in _PREEMPTION_POLICIES:
+        found.append(not_supported(f"{path}.preemptionPolicy", policy, _PREEMPTION_POLICIES))
+
+
+def check_tolerations(found: Problems, tolerations: Iterable[Object], path: str) -> None:
+    for index, toleration in enumerate(tolerations):
+        _check_toleration(found, toleration, f"{path}[{index}]")
+
+
+def _check_toleration(found: Problems, toleration: Object, path: str) -> None:
+    key, operator = toleration.get("key") or "", toleration.get("operator") or ""
+    value, effect = toleration.get("value") or "", toleration.get("effect") or ""
+    if key:
+        refuse_each(found, f"{path}.key", key, formats.qualified_name(key))
+    elif operator != "Exists":
+        found.append(bad(f"{path}.operator", operator, _ALL_KEYS))
+    if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
+        found.append(bad(f"{path}.effect", effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"))
+    if operator in {"", "Equal"}:
+        if broken := formats.label_value(value):
+            found.append(bad(f"{path}.operator", value, ";".join(broken)))
+    elif operator == "Exists":
+        if value:
+            found.append(bad(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'"))
+    else:
+        found.append(not_supported(f"{path}.operator", operator, ("Equal", "Exists")))
+    if effect and effect not in EFFECTS:
+        found.append(not_supported(f"{path}.effect", effect, EFFECTS))
+
+
+def _check_host_aliases(found: Problems, spec: Object, path: str) -> None:
+    for index, alias in enumerate(spec.get("hostAliases") or ()):
+        place = f"{path}.hostAliases[{index}]"
+        refuse_each(found, f"{place}.ip", alias.get("ip") or "", formats.ip(alias.get("ip") or ""))
+        for position, name in enumerate(alias.get("hostnames") or ()):
+            refuse_each(found, f"{place}.hostnames[{position}]", name, formats.subdomain(name))

@@ -1,0 +1,44 @@
+"""Numbers that may be a percentage, as rollouts and disruption budgets use them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..resources import Object
+from . import formats
+from .problems import Problems, bad, refuse_each
+
+IntOrPercent = int | str
+
+
+def check_int_or_percent(found: Problems, value: IntOrPercent, path: str) -> None:
+    if isinstance(value, str):
+        refuse_each(found, path, value, formats.percent(value))
+    elif value < 0:
+        found.append(bad(path, value, "must be greater than or equal to 0"))
+
+
+def check_not_above_all(found: Problems, value: IntOrPercent, path: str) -> None:
+    if isinstance(value, str) and not formats.percent(value) and _number(value) > 100:
+        found.append(bad(path, value, "must not be greater than 100%"))
+
+
+def is_zero(value: IntOrPercent) -> bool:
+    return _number(value) == 0
+
+
+def _number(value: IntOrPercent) -> int:
+    if isinstance(value, int):
+        return value
+    digits = value.removesuffix("%")
+    return int(digits) if digits.isdecimal() else 0
+
+
+def go_strategy(strategy: Object) -> dict[str, Any]:
+    """A strategy as error messages show it: with the names it has inside the real server."""
+    shown: dict[str, Any] = {}
+    for name, value in (
+        {"type": None, "rollingUpdate": None, **strategy}.items() if "type" in strategy else strategy.items()
+    ):
+        shown[name[0].upper() + name[1:]] = go_strategy(value) if isinstance(value, dict) else value
+    return shown

@@ -1,0 +1,394 @@
+"""Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController and ControllerRevision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from butler.errors import FieldError, not_supported
+
+from ..resources import Object
+from . import formats, selectors
+from .model import BuiltIn
+from .pod_checks import check_template
+from .pod_defaults import fill_claim_spec, fill_template
+from .problems import Problems, bad, forbidden, not_negative, refuse_each, required, unchanged
+from .rollouts import check_int_or_percent, check_not_above_all, go_strategy, is_zero
+from .volumes import check_claim_spec
+
+_NO_MATCH = "`selector` does not match template `labels`"
+_TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+_STATEFUL_SET_MAY_CHANGE = (
+    "replicas",
+    "ordinals",
+    "template",
+    "updateStrategy",
+    "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+    "minReadySeconds",
+)
+
+
+def _spec(obj: Object) -> Object:
+    """The spec, with its template filled in."""
+    spec: Object | None = obj.get("spec")
+    if spec is None:
+        spec = obj["spec"] = {}
+    if spec.get("template") is None:
+        spec["template"] = {}
+    fill_template(obj, spec["template"])
+    return spec
+
+
+def _set(holder: Object, name: str, value: Any) -> None:
+    if holder.get(name) is None:
+        holder[name] = value
+
+
+def _fill_deployment(obj: Object) -> None:
+    spec = _spec(obj)
+    _set(spec, "replicas", 1)
+    _set(spec, "revisionHistoryLimit", 10)
+    _set(spec, "progressDeadlineSeconds", 600)
+    _set(spec, "strategy", {})
+    strategy = spec["strategy"]
+    if not strategy.get("type"):
+        strategy["type"] = "RollingUpdate"
+    if strategy["type"] == "RollingUpdate":
+        _set(strategy, "rollingUpdate", {})
+        _set(strategy["rollingUpdate"], "maxUnavailable", "25%")
+        _set(strategy["rollingUpdate"], "maxSurge", "25%")
+
+
+def _fill_replica_set(obj: Object) -> None:
+    spec = _spec(obj)
+    _set(spec, "replicas", 1)
+
+
+def _fill_daemon_set(obj: Object) -> None:
+    spec = _spec(obj)
+    _set(spec, "revisionHistoryLimit", 10)
+    _set(spec, "updateStrategy", {})
+    strategy = spec["updateStrategy"]
+    if not strategy.get("type"):
+        strategy["type"] = "RollingUpdate"
+    if strategy["type"] == "RollingUpdate":
+        _set(strategy, "rollingUpdate", {})
+        _set(strategy["rollingUpdate"], "maxUnavailable", 1)
+        _set(strategy["rollingUpdate"], "maxSurge", 0)
+
+
+def _fill_stateful_set(obj: Object) -> None:
+    spec = _spec(obj)
+    _set(spec, "replicas", 1)
+    _set(spec, "serviceName", "")
+    _set(spec, "revisionHistoryLimit", 10)
+    if not spec.get("podManagementPolicy"):
+        spec["podManagementPolicy"] = "OrderedReady"
+    _set(spec, "updateStrategy", {})
+    strategy = spec["updateStrategy"]
+    if not strategy.get("type"):
+        strategy["type"] = "RollingUpdate"
+        _set(strategy, "rollingUpdate", {})
+    if strategy["type"] == "RollingUpdate" and strategy.get("rollingUpdate") is not None:
+        _set(strategy["rollingUpdate"], "partition", 0)
+    _set(spec, "persistentVolumeClaimRetentionPolicy", {})
+    for moment in ("whenDeleted", "whenScaled"):
+        policy = spec["persistentVolumeClaimRetentionPolicy"]
+        policy[moment] = policy.get(moment) or "Retain"
+    for claim in spec.get("volumeClaimTemplates") or ():
+        _fill_claim_template(obj, claim)
+
+
+def _fill_claim_template(obj: Object, claim: Object) -> None:
+    claim["kind"], claim["apiVersion"] = "PersistentVolumeClaim", "v1"
+    _set(claim, "metadata", {})
+    _set(claim, "spec", {})
+    fill_claim_spec(obj, claim["spec"])
+    _set(claim, "status", {})
+    claim["status"]["phase"] = claim["status"].get("phase") or "Pending"
+
+
+def _fill_replication_controller(obj: Object) -> None:
+    spec = obj.get("spec")
+    if spec is None:
+        spec = obj["spec"] = {}
+    _set(spec, "replicas", 1)
+    template = spec.get("template")
+    if template is None:
+        return
+    fill_template(obj, template)
+    labels = template["metadata"].get("labels")
+    if labels:
+        spec["selector"] = spec.get("selector") or dict(labels)
+        obj["metadata"]["labels"] = obj["metadata"].get("labels") or dict(labels)
+
+
+def _check_selected(found: Problems, spec: Object, kind: str, *, template_path: str = "spec.template") -> None:
+    """A selector that is there, is valid, selects something, and selects the template's own pods."""
+    selector = spec.get("selector")
+    if selector is None:
+        found.append(required("spec.selector"))
+    else:
+        selectors.check_selector(found, selector, "spec.selector")
+        if selectors.is_empty(selector):
+            found.append(bad("spec.selector", selector, f"empty selector is invalid for {kind}"))
+    _check_matches(found, selector, spec["template"], template_path)
+
+
+def _check_matches(found: Problems, selector: Object | None, template: Object, path: str) -> None:
+    labels = (template.get("metadata") or {}).get("labels")
+    if not selectors.matches(selector, labels):
+        found.append(bad(f"{path}.metadata.labels", labels, _NO_MATCH))
+
+
+def _check_always_running(found: Problems, template: Object, path: str, kind: str) -> None:
+    """Pods that are replaced when they end must restart and may not have a deadline."""
+    spec = template["spec"]
+    if spec["restartPolicy"] != "Always":
+        found.append(not_supported(f"{path}.spec.restartPolicy", spec["restartPolicy"], ("Always",)))
+    if spec.get("activeDeadlineSeconds") is not None:
+        detail = f"activeDeadlineSeconds in {kind} is not Supported"
+        found.append(forbidden(f"{path}.spec.activeDeadlineSeconds", detail))
+
+
+def _check_deployment(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    spec = obj["spec"]
+    not_negative(found, spec, "replicas", "spec")
+    _check_selected(found, spec, "deployment")
+    check_template(found, spec["template"], "spec.template")
+    _check_always_running(found, spec["template"], "spec.template", "ReplicaSet")
+    _check_deployment_strategy(found, spec["strategy"], "spec.strategy")
+    not_negative(found, spec, "minReadySeconds", "spec")
+    not_negative(found, spec, "revisionHistoryLimit", "spec")
+    not_negative(found, spec, "progressDeadlineSeconds", "spec")
+    deadline = spec["progressDeadlineSeconds"]
+    if deadline <= (spec.get("minReadySeconds") or 0):
+        found.append(bad("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"))
+    return found
+
+
+def _check_deployment_strategy(found: Problems, strategy: Object, path: str) -> None:
+    rolling = strategy.get("rollingUpdate")
+    match strategy["type"]:
+        case "Recreate":
+            if rolling is not None:
+                detail = "may not be specified when strategy `type` is 'Recreate'"
+                found.append(forbidden(f"{path}.rollingUpdate", detail))
+        case "RollingUpdate":
+            place = f"{path}.rollingUpdate"
+            check_int_or_percent(found, rolling["maxUnavailable"], f"{place}.maxUnavailable")
+            check_int_or_percent(found, rolling["maxSurge"], f"{place}.maxSurge")
+            if is_zero(rolling["maxUnavailable"]) and is_zero(rolling["maxSurge"]):
+                detail = "may not be 0 when `maxSurge` is 0"
+                found.append(bad(f"{place}.maxUnavailable", rolling["maxUnavailable"], detail))
+            check_not_above_all(found, rolling["maxUnavailable"], f"{place}.maxUnavailable")
+        case _:
+            found.append(not_supported(path, go_strategy(strategy), ("Recreate", "RollingUpdate")))
+
+
+def _check_deployment_update(obj: Object, old: Object) -> list[FieldError]:
+    found = _check_deployment(obj)
+    unchanged(found, "spec.selector", obj["spec"].get("selector"), old["spec"].get("selector"))
+    return found
+
+
+def _check_replica_set(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    spec = obj["spec"]
+    not_negative(found, spec, "replicas", "spec")
+    not_negative(found, spec, "minReadySeconds", "spec")
+    _check_selected(found, spec, "deployment")
+    check_template(found, spec["template"], "spec.template")
+    _check_always_running(found, spec["template"], "spec.template", "ReplicaSet")
+    return found
+
+
+def _check_replica_set_update(obj: Object, old: Object) -> list[FieldError]:
+    found = _check_replica_set(obj)
+    unchanged(found, "spec.selector", obj["spec"].get("selector"), old["spec"].get("selector"))
+    return found
+
+
+def _check_daemon_set(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    spec = obj["spec"]
+    selector = spec.get("selector")
+    selectors.check_selector(found, selector, "spec.selector")
+    _check_matches(found, selector, spec["template"], "spec.template")
+    if selector is not None and selectors.is_empty(selector):
+        found.append(bad("spec.selector", selector, "empty selector is invalid for daemonset"))
+    check_template(found, spec["template"], "spec.template")
+    _check_always_running(found, spec["template"], "spec.template", "DaemonSet")
+    not_negative(found, spec, "minReadySeconds", "spec")
+    _check_daemon_strategy(found, spec["updateStrategy"], "spec.updateStrategy")
+    not_negative(found, spec, "revisionHistoryLimit", "spec")
+    return found
+
+
+def _check_daemon_strategy(found: Problems, strategy: Object, path: str) -> None:
+    match strategy["type"]:
+        case "OnDelete":
+            return
+        case "RollingUpdate":
+            rolling, place = strategy["rollingUpdate"], f"{path}.rollingUpdate"
+            for name in ("maxUnavailable", "maxSurge"):
+                check_int_or_percent(found, rolling[name], f"{place}.{name}")
+            for name in ("maxUnavailable", "maxSurge"):
+                check_not_above_all(found, rolling[name], f"{place}.{name}")
+            none_down, none_extra = is_zero(rolling["maxUnavailable"]), is_zero(rolling["maxSurge"])
+            if not none_down and not none_extra:
+                detail = "may not be set when maxUnavailable is non-zero"
+                found.append(bad(f"{place}.maxSurge", rolling["maxSurge"], detail))
+            elif none_down and none_extra:
+                found.append(required(f"{place}.maxUnavailable", "cannot be 0 when maxSurge is 0"))
+        case _:
+            found.append(not_supported(path, go_strategy(strategy), ("RollingUpdate", "OnDelete")))
+
+
+def _begin_daemon_set(obj: Object) -> None:
+    metadata = obj["metadata"]
+    metadata["annotations"] = {_TEMPLATE_GENERATION: "1", **(metadata.get("annotations") or {})}
+
+
+def _carry_daemon_set(obj: Object, old: Object) -> None:
+    generation = int((old["metadata"].get("annotations") or {}).get(_TEMPLATE_GENERATION, "1"))
+    if obj["spec"].get("template") != old["spec"].get("template"):
+        generation += 1
+    metadata = obj["metadata"]
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), _TEMPLATE_GENERATION: str(generation)}
+
+
+def _check_daemon_set_update(obj: Object, old: Object) -> list[FieldError]:
+    found: Problems = []
+    unchanged(found, "spec.selector", obj["spec"].get("selector"), old["spec"].get("selector"))
+    return [*found, *_check_daemon_set(obj)]
+
+
+def _check_stateful_set(obj: Object, *, is_new: bool = True) -> list[FieldError]:
+    found: Problems = []
+    spec = obj["spec"]
+    policy = spec["podManagementPolicy"]
+    if policy not in {"OrderedReady", "Parallel"}:
+        found.append(bad("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'"))
+    _check_stateful_strategy(found, spec["updateStrategy"], "spec.updateStrategy")
+    for moment, choice in spec["persistentVolumeClaimRetentionPolicy"].items():
+        if choice not in {"Retain", "Delete"}:
+            place = f"spec.persistentVolumeClaimRetentionPolicy.{moment}"
+            found.append(not_supported(place, choice, ("Retain", "Delete")))
+    claims = spec.get("volumeClaimTemplates") or ()
+    for index, claim in enumerate(claims if is_new else ()):
+        check_claim_spec(found, claim["spec"], f"spec.volumeClaimTemplates[{index}].spec")
+    not_negative(found, spec, "replicas", "spec")
+    not_negative(found, spec, "minReadySeconds", "spec")
+    if is_new and spec.get("serviceName"):
+        refuse_each(found, "spec.serviceName", spec["serviceName"], formats.label(spec["serviceName"]))
+    _check_selected(found, spec, "statefulset")
+    mounted = [(claim.get("metadata") or {}).get("name") for claim in claims]
+    check_template(found, spec["template"], "spec.template", also_mounted=[name for name in mounted if name])
+    _check_always_running(found, spec["template"], "spec.template", "StatefulSet")
+    return found
+
+
+def _check_stateful_strategy(found: Problems, strategy: Object, path: str) -> None:
+    rolling = strategy.get("rollingUpdate")
+    match strategy["type"]:
+        case "OnDelete":
+            if rolling is not None:
+                detail = "only allowed for updateStrategy 'RollingUpdate'"
+                found.append(bad(f"{path}.rollingUpdate", go_strategy(rolling), detail))
+        case "RollingUpdate":
+            if rolling is not None:
+                not_negative(found, rolling, "partition", f"{path}.rollingUpdate")
+        case _:
+            found.append(bad(path, go_strategy(strategy), "must be 'RollingUpdate' or 'OnDelete'"))
+
+
+def _check_stateful_set_update(obj: Object, old: Object) -> list[FieldError]:
+    found = _check_stateful_set(obj, is_new=False)
+    spec, before = obj["spec"], old["spec"]
+    fixed = {*spec, *before}.difference(_STATEFUL_SET_MAY_CHANGE)
+    if any(spec.get(name) != before.get(name) for name in fixed):
+        *names, last = (f"'{name}'" for name in _STATEFUL_SET_MAY_CHANGE)
+        allowed = f"{', '.join(names)} and {last}"
+        found.append(forbidden("spec", f"updates to statefulset spec for fields other than {allowed} are forbidden"))
+    return found
+
+
+def _check_replication_controller(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    spec = obj["spec"]
+    not_negative(found, spec, "minReadySeconds", "spec")
+    selector, template = spec.get("selector"), spec.get("template")
+    if not selector:
+        found.append(required("spec.selector"))
+    not_negative(found, spec, "replicas", "spec")
+    if template is None:
+        found.append(required("spec.template"))
+        return found
+    if selector:
+        _check_matches(found, {"matchLabels": selector}, template, "spec.template")
+    check_template(found, template, "spec.template")
+    _check_always_running(found, template, "spec.template", "ReplicationController")
+    return found
+
+
+def _check_revision(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    not_negative(found, obj, "revision", "")
+    data = obj.get("data")
+    if data is None:
+        found.append(required("data", "data is mandatory"))
+    elif not isinstance(data, dict):
+        found.append(required("data", "data must be a valid JSON object"))
+    return found
+
+
+def _check_revision_update(obj: Object, old: Object) -> list[FieldError]:
+    found: Problems = []
+    unchanged(found, "data", obj.get("data"), old.get("data"))
+    return found
+
+
+_DAEMON_STATUS = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady")
+
+KINDS = {
+    ("apps", "Deployment"): BuiltIn(
+        fill=_fill_deployment,
+        check=_check_deployment,
+        check_update=_check_deployment_update,
+        status={},
+        generation=("spec", "metadata.annotations"),
+    ),
+    ("apps", "ReplicaSet"): BuiltIn(
+        fill=_fill_replica_set,
+        check=_check_replica_set,
+        check_update=_check_replica_set_update,
+        status={"replicas": 0},
+        generation=("spec",),
+    ),
+    ("apps", "StatefulSet"): BuiltIn(
+        fill=_fill_stateful_set,
+        check=_check_stateful_set,
+        check_update=_check_stateful_set_update,
+        status={"replicas": 0, "availableReplicas": 0},
+        name_rule="label",
+        generation=("spec",),
+    ),
+    ("apps", "DaemonSet"): BuiltIn(
+        fill=_fill_daemon_set,
+        begin=_begin_daemon_set,
+        carry=_carry_daemon_set,
+        check=_check_daemon_set,
+        check_update=_check_daemon_set_update,
+        status=dict.fromkeys(_DAEMON_STATUS, 0),
+        generation=("spec",),
+    ),
+    ("apps", "ControllerRevision"): BuiltIn(check=_check_revision, check_update=_check_revision_update),
+    ("", "ReplicationController"): BuiltIn(
+        fill=_fill_replication_controller,
+        check=_check_replication_controller,
+        status={"replicas": 0},
+        generation=("spec",),
+    ),
+}

@@ -1,0 +1,148 @@
+"""How a CustomResourceDefinition says that its versions are converted into each other."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from cryptography import x509
+
+from butler.errors import FieldError, not_supported
+
+from ..builtins import formats
+from ..builtins.problems import bad, forbidden, required
+from ..resources import Object
+
+_REVIEW_VERSIONS = ("v1", "v1beta1")
+_URL_FORM = "; desired format: https://host[/path]"
+_CLIENT_CONFIG = "spec.conversion.webhookClientConfig"
+_REVIEW_PATH = "spec.conversion.conversionReviewVersions"
+
+
+def convert(obj: Object, group: str, to_version: str) -> Object:
+    """An object in another version by the strategy `None`: the same but for its apiVersion."""
+    return {**obj, "apiVersion": f"{group}/{to_version}"}
+
+
+def client_config(spec: Object) -> Object:
+    """How to reach the conversion webhook; empty when there is none."""
+    return (spec.get("conversion", {}).get("webhook") or {}).get("clientConfig") or {}
+
+
+def is_bundle(encoded: Any) -> bool:
+    """Whether a `caBundle` can be used: empty, or at least one PEM certificate in base64."""
+    if not encoded:
+        return True
+    try:
+        return bool(x509.load_pem_x509_certificates(base64.b64decode(encoded, validate=True)))
+    except (ValueError, binascii.Error):
+        return False
+
+
+def validate_conversion(spec: Object, old: Object | None, trusts_any_bundle: bool) -> Iterator[FieldError]:
+    """What is wrong with `spec.conversion`; a bundle nobody relies on yet may be anything."""
+    conversion = spec.get("conversion")
+    if conversion is None:
+        return
+    strategy = conversion.get("strategy", "")
+    if strategy != "None" and spec.get("preserveUnknownFields"):
+        yield bad("spec.conversion.strategy", strategy, "must be None if spec.preserveUnknownFields is true")
+    if not strategy:
+        yield required("spec.conversion.strategy")
+    elif strategy not in ("None", "Webhook"):
+        yield not_supported("spec.conversion.strategy", strategy, ("None", "Webhook"))
+    webhook = conversion.get("webhook") or {}
+    if strategy == "Webhook":
+        yield from _client_config(webhook.get("clientConfig"), trusts_any_bundle)
+        yield from _review_versions(webhook.get("conversionReviewVersions") or [], old)
+        return
+    if webhook.get("clientConfig") is not None:
+        yield forbidden(_CLIENT_CONFIG, "should not be set when strategy is not set to Webhook")
+    if webhook.get("conversionReviewVersions"):
+        yield forbidden(_REVIEW_PATH, "should not be set when strategy is not set to Webhook")
+
+
+def _client_config(config: Object | None, trusts_any_bundle: bool) -> Iterator[FieldError]:
+    if config is None:
+        yield required(_CLIENT_CONFIG, "required when strategy is set to Webhook")
+        return
+    url, service = config.get("url"), config.get("service")
+    if (url is None) == (service is None):
+        yield required(_CLIENT_CONFIG, "exactly one of url or service is required")
+    elif url is not None:
+        yield from _url(url, f"{_CLIENT_CONFIG}.url")
+    elif service is not None:
+        yield from _service(service, f"{_CLIENT_CONFIG}.service")
+    bundle = config.get("caBundle")
+    if not trusts_any_bundle and not is_bundle(bundle):
+        detail = "unable to load root certificates: unable to parse bytes as PEM block"
+        yield bad(f"{_CLIENT_CONFIG}.caBundle", bundle, detail)
+
+
+def _url(url: str, path: str) -> Iterator[FieldError]:
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        yield required(path, f"url must be a valid URL: {error}{_URL_FORM}")
+        return
+    user, at, host = parts.netloc.rpartition("@")
+    if parts.scheme != "https":
+        yield bad(path, parts.scheme, f"'https' is the only allowed URL scheme{_URL_FORM}")
+    if not host:
+        yield bad(path, host, f"host must be specified{_URL_FORM}")
+    if at:
+        yield bad(path, user, "user information is not permitted in the URL")
+    if parts.fragment:
+        yield bad(path, parts.fragment, "fragments are not permitted in the URL")
+    if parts.query:
+        yield bad(path, parts.query, "query parameters are not permitted in the URL")
+
+
+def _service(service: Object, path: str) -> Iterator[FieldError]:
+    for name in ("name", "namespace"):
+        if not service.get(name):
+            yield required(f"{path}.{name}")
+    port = service.get("port", 443)
+    if broken := formats.port(port):
+        yield bad(f"{path}.port", port, f"port is not valid: {', '.join(broken)}")
+    url_path = service.get("path")
+    if url_path and url_path != "/":
+        yield from _url_path(url_path, f"{path}.path")
+
+
+def _url_path(url_path: str, path: str) -> Iterator[FieldError]:
+    if not url_path.startswith("/"):
+        yield bad(path, url_path, "must start with a '/'")
+    for index, segment in enumerate(url_path[1:].removesuffix("/").split("/")):
+        if not segment:
+            yield bad(path, url_path, f"segment[{index}] may not be empty")
+            continue
+        for broken in formats.subdomain(segment):
+            yield bad(path, url_path, f"segment[{index}]: {broken}")
+
+
+def _review_versions(versions: list[str], old: Object | None) -> Iterator[FieldError]:
+    if not versions:
+        yield required(_REVIEW_PATH)
+        return
+    for index, version in enumerate(versions):
+        if version in versions[:index]:
+            yield bad(f"{_REVIEW_PATH}[{index}]", version, "duplicate version")
+            continue
+        for broken in formats.label_1035(version):
+            yield bad(f"{_REVIEW_PATH}[{index}]", version, broken)
+    if not _recognised(versions) and (old is None or _had_recognised(old)):
+        yield bad(_REVIEW_PATH, versions, f"must include at least one of {', '.join(_REVIEW_VERSIONS)}")
+
+
+def _recognised(versions: list[str]) -> bool:
+    return any(version in _REVIEW_VERSIONS for version in versions)
+
+
+def _had_recognised(old: Object) -> bool:
+    webhook = (old.get("conversion") or {}).get("webhook") or {}
+    versions = webhook.get("conversionReviewVersions")
+    return not versions or _recognised(versions)

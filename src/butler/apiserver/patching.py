@@ -1,0 +1,58 @@
+"""patch: the four ways to describe a change, each turned into the object that is wanted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from butler.errors import BadRequest, FieldError, FieldProblem, invalid
+
+from . import writing
+from .patch.json_patch import apply_json_patch
+from .patch.merge_patch import apply_merge_patch
+from .patch.strategic import apply_strategic_patch
+from .requests import Answer, Target, WriteOptions
+from .resources import Object
+from .space import Space
+
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+
+
+def accepted_types(target: Target) -> tuple[str, ...]:
+    """The patch types a resource takes; a custom one has no strategy to merge by."""
+    if target.resource.is_custom:
+        return (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
+    return (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
+
+
+async def patch(space: Space, target: Target, media_type: str, change: Any, options: WriteOptions) -> Answer:
+    """Change an object as the patch says. Raises NotFound, Conflict, Invalid, BadRequest."""
+    if media_type == APPLY_PATCH:
+        return await writing.apply_patch(space, target, change, options)
+    _check_options(options)
+
+    def build(live: Object) -> Object:
+        typed = {"apiVersion": target.resource.api_version, "kind": target.resource.kind, **live}
+        return writing.accept(space, target, patched(target, media_type, typed, change), options)
+
+    return await writing.rebuild(space, target, build, options)
+
+
+def patched(target: Target, media_type: str, obj: Object, change: Any) -> Object:
+    """The object after the change; `obj` stays as it is."""
+    match media_type:
+        case "application/json-patch+json":
+            return apply_json_patch(obj, change)
+        case "application/merge-patch+json":
+            return apply_merge_patch(obj, change)
+        case "application/strategic-merge-patch+json":
+            return apply_strategic_patch(obj, change, target.resource.schema)
+    raise BadRequest(f"unknown patch type {media_type}")
+
+
+def _check_options(options: WriteOptions) -> None:
+    if options.force:
+        problem = FieldError(FieldProblem.FORBIDDEN, "force", "may not be specified for non-apply patch")
+        raise invalid("PatchOptions", "meta.k8s.io", "", [problem])

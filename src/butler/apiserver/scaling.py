@@ -1,0 +1,128 @@
+"""The scale subresource: one number of an object, read and written without knowing its kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from butler.errors import FieldError, FieldProblem, invalid
+from butler.kube.selectors import text_at
+
+from . import patching, refusals, writing
+from .requests import Answer, Target, WriteOptions
+from .resources import Object, Resource
+from .resources import Scale as ScalePaths
+from .schema.model import from_openapi
+from .space import Space
+
+SCALE = Resource(
+    "autoscaling",
+    "v1",
+    "Scale",
+    "scales",
+    from_openapi({"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
+)
+
+
+def scale_of(resource: Resource, obj: Object) -> Object:
+    """The Scale that an object shows."""
+    paths = _paths(resource)
+    meta = obj["metadata"]
+    kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+    status: Object = {"replicas": _number(obj, paths.status_replicas)}
+    if paths.label_selector:
+        selector = _selector(obj, paths.label_selector)
+        if selector:
+            status["selector"] = selector
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {key: meta[key] for key in kept if key in meta},
+        "spec": {"replicas": _number(obj, paths.spec_replicas)},
+        "status": status,
+    }
+
+
+async def update(space: Space, target: Target, scale: Any, options: WriteOptions) -> Object:
+    """Set the wanted number as a PUT of a Scale says."""
+
+    def build(live: Object) -> Object:
+        return _scaled(target, live, scale)
+
+    return await _store(space, target, build, options)
+
+
+async def patch(space: Space, target: Target, media_type: str, change: Any, options: WriteOptions) -> Object:
+    """Set the wanted number as a patch of the Scale says."""
+
+    def build(live: Object) -> Object:
+        if media_type == patching.APPLY_PATCH:
+            return _scaled(target, live, change)
+        shown = scale_of(target.resource, live)
+        return _scaled(target, live, patching.patched(Target(SCALE), media_type, shown, change))
+
+    return await _store(space, target, build, options)
+
+
+async def _store(space: Space, target: Target, build: writing.Build, options: WriteOptions) -> Object:
+    whole = Target(target.resource, target.namespace, target.name)
+    answer: Answer = await writing.rebuild(space, whole, build, options, subresource="scale")
+    return scale_of(target.resource, answer.decode())
+
+
+def _scaled(target: Target, live: Object, scale: Any) -> Object:
+    if not isinstance(scale, dict):
+        raise invalid("Scale", "autoscaling", target.name, [_bad_replicas(scale)])
+    meta = scale.get("metadata") or {}
+    if meta.get("name", target.name) != target.name:
+        raise refusals.wrong_name(meta["name"], target.name)
+    wanted = (scale.get("spec") or {}).get("replicas", 0)
+    if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted < 0:
+        raise invalid("Scale", "autoscaling", target.name, [_bad_replicas(wanted)])
+    for name in ("resourceVersion", "uid"):
+        if meta.get(name):
+            live["metadata"][name] = meta[name]
+    *parents, last = _paths(target.resource).spec_replicas.strip(".").split(".")
+    holder = live
+    for parent in parents:
+        holder = holder.setdefault(parent, {})
+    holder[last] = wanted
+    return live
+
+
+def _bad_replicas(value: Any) -> FieldError:
+    return FieldError(FieldProblem.INVALID, "spec.replicas", "must be greater than or equal to 0", value)
+
+
+def _paths(resource: Resource) -> ScalePaths:
+    if resource.scale is None:
+        raise refusals.not_found(resource, "scale")
+    return resource.scale
+
+
+def _number(obj: Object, path: str) -> int:
+    text = text_at(obj, path.strip("."))
+    return int(text) if text.lstrip("-").isdigit() else 0
+
+
+def _selector(obj: Object, path: str) -> str:
+    """As text; built-in kinds hold it as an object, custom ones as text already."""
+    found: Any = obj
+    for part in path.strip(".").split("."):
+        found = found.get(part) if isinstance(found, dict) else None
+    if not isinstance(found, dict):
+        return str(found or "")
+    labels = found.get("matchLabels", found if "matchExpressions" not in found else {})
+    equal = [f"{key}={value}" for key, value in sorted((labels or {}).items())]
+    return ",".join(equal + [_expression(one) for one in found.get("matchExpressions") or ()])
+
+
+def _expression(one: Object) -> str:
+    key, values = one["key"], ",".join(sorted(one.get("values") or ()))
+    match one["operator"]:
+        case "In":
+            return f"{key} in ({values})"
+        case "NotIn":
+            return f"{key} notin ({values})"
+        case "Exists":
+            return str(key)
+    return f"!{key}"

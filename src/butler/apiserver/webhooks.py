@@ -1,0 +1,348 @@
+"""Admission webhooks: which requests they want to see, and the conversation with them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import ssl
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+import msgspec
+
+from butler.errors import ApiError, BadRequest, Cause, Details, Forbidden, InternalError
+from butler.kube.selectors import LabelSelector, from_label_selector
+
+from .patch.json_patch import apply_json_patch
+from .requests import Target, WriteOptions, with_type
+from .resources import Object, Resource
+
+if TYPE_CHECKING:
+    from .kinds import Kinds
+    from .space import Space
+
+_ANSWER_LIMIT = 3 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A request a webhook is asked about."""
+
+    operation: str
+    target: Target
+    obj: Object | None
+    old: Object | None
+    options: WriteOptions
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    operations: frozenset[str]
+    groups: frozenset[str]
+    versions: frozenset[str]
+    resources: frozenset[str]
+    scope: str
+
+    def covers(self, resource: Resource, operation: str, subresource: str) -> bool:
+        return (
+            bool({"*", operation} & self.operations)
+            and bool({"*", resource.group} & self.groups)
+            and bool({"*", resource.version} & self.versions)
+            and self.scope in ("*", "Namespaced" if resource.namespaced else "Cluster")
+            and self._covers_resource(resource.plural, subresource)
+        )
+
+    def _covers_resource(self, plural: str, subresource: str) -> bool:
+        if not subresource:
+            return bool({"*", "*/*", plural} & self.resources)
+        return bool({"*/*", f"{plural}/{subresource}", f"{plural}/*", f"*/{subresource}"} & self.resources)
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """One webhook of one configuration."""
+
+    configuration: str
+    position: int
+    name: str
+    client: Object
+    rules: tuple[_Rule, ...]
+    namespaces: LabelSelector
+    objects: LabelSelector
+    conditions: tuple[tuple[str, str], ...]
+    fails_closed: bool
+    timeout: float
+    matches_equivalent: bool
+    has_side_effects: bool
+    reinvoke: bool
+    compiled: dict[str, Any] = field(default_factory=dict)
+
+    def covers(self, kinds: Kinds, resource: Resource, operation: str, subresource: str) -> bool:
+        """By its rules; an equivalent match also looks at the other versions of the same resource."""
+        if any(rule.covers(resource, operation, subresource) for rule in self.rules):
+            return True
+        if not self.matches_equivalent:
+            return False
+        others = [one for one in kinds if one.storage_key == resource.storage_key and one is not resource]
+        return any(rule.covers(other, operation, subresource) for other in others for rule in self.rules)
+
+    def wants(self, space: Space, question: Question) -> bool:
+        """Raises what the failure policy says when a match condition cannot be evaluated."""
+        target = question.target
+        return (
+            self.covers(space.kinds, target.resource, question.operation, target.subresource)
+            and self._namespace_matches(space, question)
+            and self._object_matches(question)
+            and self._conditions_hold(question)
+        )
+
+    def _namespace_matches(self, space: Space, question: Question) -> bool:
+        if not self.namespaces:
+            return True
+        target = question.target
+        if target.resource.storage_key == "/namespaces":
+            found = question.obj or question.old
+        elif target.resource.namespaced:
+            namespaces = space.kinds.at("", "v1", "namespaces")
+            found = space.find(namespaces, "", target.namespace) if namespaces else None
+        else:
+            return True
+        return self.namespaces.matches((found or {}).get("metadata", {}).get("labels"))
+
+    def _object_matches(self, question: Question) -> bool:
+        seen = [one for one in (question.obj, question.old) if one is not None]
+        return not self.objects or any(self.objects.matches(one["metadata"].get("labels")) for one in seen)
+
+    def _conditions_hold(self, question: Question) -> bool:
+        if not self.conditions:
+            return True
+        from .cel import Expression
+
+        values = {
+            "object": _typed(question, question.obj),
+            "oldObject": _typed(question, question.old),
+            "request": request_of(question, ""),
+        }
+        for name, text in self.conditions:
+            expression = self.compiled.setdefault(name, Expression(text, tuple(values)))
+            if expression.evaluate(**values) is not True:
+                return False
+        return True
+
+
+def parse(configuration: str, obj: Object) -> list[Webhook]:
+    """The webhooks of a Validating- or MutatingWebhookConfiguration."""
+    return [_webhook(configuration, position, hook) for position, hook in enumerate(obj.get("webhooks") or ())]
+
+
+def _webhook(configuration: str, position: int, hook: Object) -> Webhook:
+    return Webhook(
+        configuration=configuration,
+        position=position,
+        name=hook["name"],
+        client=hook.get("clientConfig") or {},
+        rules=tuple(_rule(rule) for rule in hook.get("rules") or ()),
+        namespaces=from_label_selector(hook.get("namespaceSelector")),
+        objects=from_label_selector(hook.get("objectSelector")),
+        conditions=tuple((one["name"], one["expression"]) for one in hook.get("matchConditions") or ()),
+        fails_closed=hook.get("failurePolicy", "Fail") == "Fail",
+        timeout=float(hook.get("timeoutSeconds", 10)),
+        matches_equivalent=hook.get("matchPolicy", "Equivalent") == "Equivalent",
+        has_side_effects=hook.get("sideEffects") not in ("None", "NoneOnDryRun"),
+        reinvoke=hook.get("reinvocationPolicy") == "IfNeeded",
+    )
+
+
+def _rule(rule: Object) -> _Rule:
+    return _Rule(
+        operations=frozenset(rule.get("operations") or ()),
+        groups=frozenset(rule.get("apiGroups") or ()),
+        versions=frozenset(rule.get("apiVersions") or ()),
+        resources=frozenset(rule.get("resources") or ()),
+        scope=rule.get("scope", "*"),
+    )
+
+
+class Caller:
+    """Talks to webhooks over HTTPS."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._session: aiohttp.ClientSession | None = None
+        self._contexts: dict[str, ssl.SSLContext] = {}
+
+    async def allowed(self, hook: Webhook, question: Question) -> None:
+        """Raises what the webhook refuses with, or InternalError when it must answer and does not."""
+        await self._answer(hook, question)
+
+    async def mutated(self, hook: Webhook, question: Question) -> Object | None:
+        """The object as the webhook wants it, None when it changes nothing. Raises like `allowed`."""
+        answer = await self._answer(hook, question)
+        if not answer or not answer.get("patch"):
+            return None
+        assert question.obj is not None
+        try:
+            operations = msgspec.json.decode(base64.b64decode(answer["patch"]))
+            changed = apply_json_patch(_typed(question, question.obj) or {}, operations)
+        except (ValueError, msgspec.DecodeError, ApiError) as error:
+            raise InternalError(f"Internal error occurred: {error}") from error
+        return {key: value for key, value in changed.items() if key not in ("apiVersion", "kind")}
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def _answer(self, hook: Webhook, question: Question) -> Object | None:
+        if question.options.dry_run and hook.has_side_effects:
+            raise BadRequest(f'admission webhook "{hook.name}" does not support dry run')
+        uid = self._space.new_uid()
+        review = {
+            "kind": "AdmissionReview",
+            "apiVersion": "admission.k8s.io/v1",
+            "request": request_of(question, uid),
+        }
+        try:
+            answer = _checked(uid, await self._post(hook, review))
+        except _CallFailed as error:
+            if hook.fails_closed:
+                text = f'failed calling webhook "{hook.name}": failed to call webhook: {error}'
+                raise InternalError(f"Internal error occurred: {text}", Details(causes=(Cause("", text),))) from error
+            return None
+        for warning in answer.get("warnings") or ():
+            question.options.warn(str(warning))
+        if not answer.get("allowed"):
+            raise _denied(hook, answer)
+        return answer
+
+    async def _post(self, hook: Webhook, review: Object) -> Any:
+        url, server_name = self._address(hook)
+        try:
+            async with self._client().post(
+                url,
+                data=msgspec.json.encode(review),
+                headers={"Content-Type": "application/json", "Accept": "application/json"},
+                ssl=self._context(hook.client.get("caBundle", "")),
+                server_hostname=server_name or None,
+                timeout=aiohttp.ClientTimeout(total=hook.timeout),
+                allow_redirects=False,
+            ) as response:
+                body = await response.content.read(_ANSWER_LIMIT)
+                if response.status != 200:
+                    raise _CallFailed(f'Post "{url}": the server answered {response.status}')
+                return msgspec.json.decode(body)
+        except TimeoutError as error:
+            raise _CallFailed(f'Post "{url}": context deadline exceeded') from error
+        except (aiohttp.ClientError, OSError, msgspec.DecodeError, ssl.SSLError) as error:
+            raise _CallFailed(f'Post "{url}": {error}') from error
+
+    def _address(self, hook: Webhook) -> tuple[str, str]:
+        """The URL to call, and the name its certificate must carry when that is not the host of the URL."""
+        if hook.client.get("url"):
+            return hook.client["url"], ""
+        service = hook.client["service"]
+        name, namespace = service["name"], service["namespace"]
+        host, port = self._backend(name, namespace, int(service.get("port", 443)))
+        return f"https://{host}:{port}{service.get('path', '')}?timeout={int(hook.timeout)}s", f"{name}.{namespace}.svc"
+
+    def _backend(self, name: str, namespace: str, port: int) -> tuple[str, int]:
+        services = self._space.kinds.at("", "v1", "services")
+        service = self._space.find(services, namespace, name) if services else None
+        if service is None:
+            raise _CallFailed(f'service "{name}" not found')
+        spec = service.get("spec") or {}
+        if spec.get("type") == "ExternalName":
+            return spec["externalName"], port
+        wanted = next((one for one in spec.get("ports") or () if one["port"] == port), {})
+        endpoints = self._space.kinds.at("", "v1", "endpoints")
+        found = self._space.find(endpoints, namespace, name) if endpoints else None
+        for subset in (found or {}).get("subsets") or ():
+            for backend in subset.get("ports") or ():
+                if subset.get("addresses") and backend.get("name", "") == wanted.get("name", ""):
+                    return subset["addresses"][0]["ip"], int(backend["port"])
+        raise _CallFailed(f'no endpoints available for service "{name}"')
+
+    def _client(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession()
+        return self._session
+
+    def _context(self, bundle: str) -> ssl.SSLContext:
+        context = self._contexts.get(bundle)
+        if context is None:
+            try:
+                authority = base64.b64decode(bundle).decode() if bundle else None
+                context = ssl.create_default_context(cadata=authority)
+            except (ValueError, binascii.Error, ssl.SSLError) as error:
+                raise _CallFailed(f"caBundle: {error}") from error
+            self._contexts[bundle] = context
+        return context
+
+
+class _CallFailed(Exception):
+    """The webhook gave no usable answer."""
+
+
+def request_of(question: Question, uid: str) -> Object:
+    """The `request` of an AdmissionReview."""
+    target, resource = question.target, question.target.resource
+    kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
+    place = {"group": resource.group, "version": resource.version, "resource": resource.plural}
+    request: Object = {
+        "uid": uid,
+        "kind": kind,
+        "resource": place,
+        "requestKind": kind,
+        "requestResource": place,
+        "name": target.name,
+        "namespace": target.namespace,
+        "operation": question.operation,
+        "userInfo": question.options.user.wire(),
+        "object": _typed(question, question.obj),
+        "oldObject": _typed(question, question.old),
+        "dryRun": question.options.dry_run,
+        "options": {"kind": _OPTIONS[question.operation], "apiVersion": "meta.k8s.io/v1"},
+    }
+    if target.subresource:
+        request["subResource"] = request["requestSubResource"] = target.subresource
+    return request
+
+
+_OPTIONS = {
+    "CREATE": "CreateOptions",
+    "UPDATE": "UpdateOptions",
+    "DELETE": "DeleteOptions",
+    "CONNECT": "ConnectOptions",
+}
+
+
+def _typed(question: Question, obj: Object | None) -> Object | None:
+    return None if obj is None else with_type(question.target.resource, obj)
+
+
+def _checked(uid: str, review: Any) -> Object:
+    answer = review.get("response") if isinstance(review, dict) else None
+    if not isinstance(answer, dict) or review.get("kind") != "AdmissionReview":
+        raise _CallFailed("expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview")
+    if answer.get("uid") != uid:
+        raise _CallFailed(f'expected response.uid="{uid}", got "{answer.get("uid")}"')
+    return answer
+
+
+def _denied(hook: Webhook, answer: Object) -> ApiError:
+    status = answer.get("status") or {}
+    message = status.get("message") or status.get("reason") or ""
+    text = f'admission webhook "{hook.name}" denied the request'
+    text = f"{text}: {message}" if message else f"{text} without explanation"
+    return _Denied(text, int(status.get("code") or 403), str(status.get("reason") or "Forbidden"))
+
+
+class _Denied(Forbidden):
+    """A webhook chooses its own code and reason."""
+
+    def __init__(self, message: str, code: int, reason: str) -> None:
+        super().__init__(message)
+        self.given = {"code": code, "reason": reason}
+
+    def status(self) -> dict[str, Any]:
+        return {**super().status(), **self.given}
