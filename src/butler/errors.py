@@ -19,6 +19,7 @@
     │   ├── Unclassified         500  an answer for which Kubernetes has no reason word
     │   ├── ServiceUnavailable   503
     │   └── Timeout              504
+    ├── InvalidConfiguration     an object that its author has to change: both spellings of a field, or neither
     └── StorageError             the data directory cannot be used
         ├── DataInUse            another process holds it
         ├── DataDamaged          a file in it is not what was written
@@ -239,6 +240,16 @@ class ServiceUnavailable(ApiError):
 
 class Timeout(ApiError):
     code, reason, retryable = 504, "Timeout", True
+
+
+class InvalidConfiguration(ButlerError):
+    """An object says something that cannot be meant; `path` is the field its author has to look at."""
+
+    retryable, reason = False, "InvalidConfiguration"
+
+    def __init__(self, subject: str, path: str, message: str) -> None:
+        super().__init__(f"{subject}: {path}: {message}")
+        self.subject, self.path = subject, path
 
 
 class StorageError(ButlerError):

@@ -45,7 +45,8 @@ class Model(Struct, metaclass=ModelType, frozen=True, omit_defaults=True, rename
     """A frozen value on the wire.
 
     A default is also the default of the CRD, unless it stands for absence: None, an empty string or
-    collection, a Model, or a number below the field's own minimum. The text below a field describes it to users.
+    collection, a Model, or a number below the field's own minimum. Encoding may leave out what equals its
+    default, because the API server fills the same value in. The text below a field describes it to users.
     """
 
     rules: ClassVar[tuple[Rule, ...]] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from .model import REQUIRED, Int64, IPv4, Model, NotEmpty, Positive, Quantity, Rule, Time, keyed_by
 
@@ -81,7 +81,8 @@ class Condition(Model):
     """Whether it holds."""
     reason: Annotated[str, Meta(min_length=1, max_length=1024, pattern=_CONDITION_REASON)]
     """Why, in one CamelCase word."""
-    message: Annotated[str, Meta(max_length=32768), REQUIRED] = ""
+    # A factory, because an empty message must be written too.
+    message: Annotated[str, Meta(max_length=32768), REQUIRED] = field(default_factory=str)
     """Why, in a sentence."""
     last_transition_time: Annotated[Time, REQUIRED] | None = None
     """When the status last changed."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-
 from . import refusals, webhooks
 from .auth.escalation import confirm_no_escalation
 from .requests import Target, WriteOptions

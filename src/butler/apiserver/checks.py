@@ -37,7 +37,9 @@ class Checks:
             self.resource.behaviour.default(obj)
 
     def validate(self, obj: Object) -> list[FieldError]:
-        problems = objectmeta.validate_metadata(obj["metadata"], self.resource.namespaced, self._name_rule)
+        problems = objectmeta.validate_metadata(
+            obj["metadata"], self.resource.namespaced, self._name_rule, built_in=not self.resource.is_custom
+        )
         if self.resource.is_custom:
             problems += self._custom().validate(obj)
             if not problems:
@@ -47,7 +49,9 @@ class Checks:
         return problems
 
     def validate_update(self, obj: Object, old: Object) -> list[FieldError]:
-        problems = objectmeta.validate_metadata_update(obj["metadata"], old["metadata"])
+        problems = objectmeta.validate_metadata_update(
+            obj["metadata"], old["metadata"], built_in=not self.resource.is_custom
+        )
         if self.resource.is_custom:
             problems += self._custom().validate_update(obj, old)
             if not problems:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
+
+from butler.errors import NotFound
+
 from . import refusals
 from .requests import Answer, DeleteOptions, Target, WriteOptions
 from .resources import Object, Resource
@@ -110,3 +114,18 @@ def _check_preconditions(target: Target, old: Object, options: DeleteOptions) ->
         raise refusals.wrong_uid(target, options.uid, meta["uid"])
     if options.resource_version and options.resource_version != meta["resourceVersion"]:
         raise refusals.wrong_version(target, options.resource_version, meta["resourceVersion"])
+
+
+async def delete_all(
+    space: Space, resource: Resource, values: list[bytes], options: DeleteOptions, write: WriteOptions
+) -> list[bytes]:
+    """Delete the listed objects one after the other; what is gone already does not matter. Answers their last state."""
+    gone: list[bytes] = []
+    for value in values:
+        meta = msgspec.json.decode(value)["metadata"]
+        try:
+            answer = await delete(space, Target(resource, meta.get("namespace", ""), meta["name"]), options, write)
+        except NotFound:
+            continue
+        gone.append(answer.value)
+    return gone

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import msgspec
@@ -14,6 +13,7 @@ import yaml
 from butler.kube import versions
 
 from .builtins import catalogue
+from .documents import Document
 from .negotiation import Form, Representation, negotiate, negotiate_discovery
 from .resources import Resource
 
@@ -57,26 +57,6 @@ class Offer(Protocol):
     def __iter__(self) -> Iterator[Resource]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """An answer ready to send."""
-
-    body: bytes
-    content_type: str = "application/json"
-    etag: str = ""
-    """Quoted, empty when the document has none."""
-
-    @property
-    def headers(self) -> dict[str, str]:
-        if not self.etag:
-            return {"Cache-Control": "no-cache, private"}
-        return {"ETag": self.etag, "Vary": "Accept", "Cache-Control": "public"}
-
-    def is_known(self, if_none_match: str | None) -> bool:
-        """Whether the client has this very document already, so that 304 is the whole answer."""
-        return bool(self.etag) and if_none_match == self.etag
-
-
 class Discovery:
     """Everything below `/api` and `/apis` that is not an object, plus `/`; built when asked for, kept as bytes."""
 
@@ -95,7 +75,8 @@ class Discovery:
         if built is None:
             return None
         body, etag = built
-        return Document(_written(body, representation, pretty), representation.content_type, etag)
+        written = _written(body, representation, pretty)
+        return Document(written, representation.content_type, etag, "public" if etag else "no-cache, private")
 
     def _find(self, path: str, aggregated: bool) -> tuple[bytes, str] | None:
         if self._seen != self._offer.version:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import msgspec
@@ -86,6 +86,10 @@ class WatchOptions:
     bookmarks: bool = False
     send_initial_events: bool | None = None
     timeout: float = 0
+
+    def narrowed_to(self, name: str) -> WatchOptions:
+        """The same watch for one object only."""
+        return replace(self, fields=FieldSelector((*self.fields.terms, ("metadata.name", True, name))))
 
 
 @dataclass(slots=True)

@@ -17,7 +17,6 @@ from .requests import Target, object_key
 from .resources import Object, Resource
 from .storage.store import Event, Row, Store
 
-
 SpaceListener = Callable[[Resource, Event], None]
 
 _NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"

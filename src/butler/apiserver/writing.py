@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from butler.errors import BadRequest, Conflict, FieldError, FieldProblem, invalid
+from butler.errors import BadRequest, Conflict, FieldError, FieldProblem, go_text, invalid
 
 from . import deleting, refusals
 from .apply import Writer, apply, record_create, record_update
+from .auth.users import UserInfo
+from .builtins.behaviours import changes_generation, has_generation
 from .requests import Answer, Target, WriteOptions
 from .resources import Object, Resource
 from .space import Space
@@ -190,12 +192,11 @@ def accept(space: Space, target: Target, obj: Any, options: WriteOptions, *, def
     resource = target.resource
     if not isinstance(obj, dict):
         raise BadRequest(f"the object provided is not a {resource.kind}: it is not a JSON object")
-    obj = _without_type(resource, obj)
+    obj = _typed(resource, obj)
     checks = space.checks(resource)
-    unknown = checks.decode(obj)
-    report_unknown(unknown, options)
-    if not isinstance(obj.get("metadata"), dict):
-        obj["metadata"] = {}
+    report_unknown(checks.decode(obj), options)
+    del obj["apiVersion"], obj["kind"]
+    obj.setdefault("metadata", {})
     _check_object_namespace(target, obj["metadata"])
     if default:
         checks.default(obj)
@@ -212,11 +213,11 @@ def report_unknown(unknown: list[str], options: WriteOptions) -> None:
         options.warn(f'unknown field "{path}"')
 
 
-def _without_type(resource: Resource, obj: Object) -> Object:
-    obj = dict(obj)
-    api_version, kind = obj.pop("apiVersion", None), obj.pop("kind", None)
+def _typed(resource: Resource, obj: Object) -> Object:
+    """A copy that says what it is, as clients of built-in kinds need not."""
+    kind, api_version = obj.get("kind"), obj.get("apiVersion")
     if resource.is_custom and not kind:
-        raise BadRequest("Object 'Kind' is missing in the body of the request")
+        raise BadRequest(f"Object 'Kind' is missing in '{go_text(obj)}'")
     if api_version and api_version != resource.api_version:
         raise BadRequest(
             f"the API version in the data ({api_version}) does not match the expected API version "
@@ -227,7 +228,7 @@ def _without_type(resource: Resource, obj: Object) -> Object:
             f'{kind} in version "{resource.version}" cannot be handled as a {resource.kind}: '
             f"the kind in the data ({kind}) does not match the expected kind ({resource.kind})"
         )
-    return obj
+    return {**obj, "apiVersion": resource.api_version, "kind": resource.kind}
 
 
 def _check_object_namespace(target: Target, meta: Object) -> None:
@@ -266,7 +267,7 @@ def _start_life(space: Space, resource: Resource, obj: Object) -> None:
         meta.pop(name, None)
     meta["uid"] = space.new_uid()
     meta["creationTimestamp"] = space.timestamp()
-    if resource.is_custom or "spec" in obj:
+    if resource.is_custom or has_generation(resource.group, resource.kind):
         meta["generation"] = 1
     if resource.status and resource.is_custom:
         obj.pop("status", None)
@@ -304,13 +305,17 @@ def _check_precondition(target: Target, obj: Object, old: Object) -> None:
 
 def _spec_changed(resource: Resource, obj: Object, old: Object) -> bool:
     """Whether the change counts as a new generation."""
-    if "generation" not in old["metadata"]:
-        return False
     if not resource.is_custom:
-        return obj.get("spec") != old.get("spec")
+        return changes_generation(resource.group, resource.kind, obj, old)
     ignored = {"metadata", "status"} if resource.status else {"metadata"}
     keys = (obj.keys() | old.keys()) - ignored
     return any(obj.get(key) != old.get(key) for key in keys)
+
+
+def record(space: Space, target: Target, obj: Object, old: Object, manager: str) -> None:
+    """Record the server's own change of an object."""
+    options = WriteOptions(UserInfo("system:apiserver"), manager)
+    record_update(obj, old, target.resource.schema, _writer(space, target, options))
 
 
 def _writer(space: Space, target: Target, options: WriteOptions, subresource: str = "") -> Writer:

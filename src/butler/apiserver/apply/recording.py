@@ -54,13 +54,13 @@ def record_update(
     Works in place and leaves them as they were when nothing changed. `reset` is as for `record_create`; `versions`,
     when given, are the apiVersions the kind still has: entries of others are dropped.
     """
-    managed = _known_owners(obj, old, writer)
+    node = nodes.of_schema(schema)
+    managed = _known_owners(obj, old, node, writer)
     obj.get("metadata", {}).pop("managedFields", None)
     is_new = not old.get("metadata", {}).get("uid")
     if not managed and not is_new:
         # Nobody owns anything until the first apply of an object whose owners were forgotten.
         return
-    node = nodes.of_schema(schema)
     try:
         managers.write(obj, updated(managed, obj, old, node, writer, reset=reset, versions=versions))
     except Mismatch:
@@ -68,10 +68,12 @@ def record_update(
         return
 
 
-def _known_owners(obj: Object, old: Object, writer: Writer) -> Managed:
+def _known_owners(obj: Object, old: Object, node: Node, writer: Writer) -> Managed:
     claimed = obj.get("metadata", {}).get("managedFields")
     held = old.get("metadata", {}).get("managedFields")
-    if claimed is None or writer.subresource or claimed == held:
+    # Kubernetes cannot tell an empty list from none in a custom resource; there, only [{}] is a wish to forget.
+    is_nothing = claimed is None or (claimed == [] and not node.implied)
+    if is_nothing or writer.subresource or claimed == held:
         return managers.stored(old)
     if managers.is_reset(claimed):
         return {}

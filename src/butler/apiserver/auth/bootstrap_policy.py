@@ -107,7 +107,7 @@ _PLAIN_ROLES: dict[str, Sequence[Rule]] = {
         _paths(*_HEALTH, "/version", "/version/", "/openapi", "/openapi/*", "/api", "/api/*", "/apis", "/apis/*")
     ],
     "system:monitoring": [
-        _paths(*_HEALTH, *(f"{path}/*" for path in _HEALTH), "/metrics", "/metrics/slis"),
+        _paths(*_HEALTH, *(f"{path}/*" for path in _HEALTH), "/metrics", "/metrics/slis", "/flagz", "/statusz"),
         _rule(["get"], "core", "nodes/metrics"),
     ],
     "system:basic-user": [

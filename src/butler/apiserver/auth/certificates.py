@@ -25,7 +25,7 @@ _USER_UID = x509.ObjectIdentifier("1.3.6.1.4.1.57683.2")
 def new_key() -> bytes:
     """A fresh private key, PEM."""
     return ec.generate_private_key(ec.SECP256R1()).private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
     )
 
 

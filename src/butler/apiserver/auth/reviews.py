@@ -71,7 +71,9 @@ def local_subject_access_review(request: Object, namespace: str, rbac: Rbac) -> 
     metadata, spec = request.get("metadata") or {}, request.get("spec") or {}
     if metadata.get("namespace") not in {None, "", namespace}:
         raise BadRequest("the namespace of the provided object does not match the namespace sent on the request")
-    request = {**request, "metadata": {**metadata, "namespace": namespace}}
+    # Messages show the metadata as the real server orders it: name, namespace, the rest.
+    name = {"name": metadata["name"]} if "name" in metadata else {}
+    request = {**request, "metadata": {**name, "namespace": namespace, **metadata}}
     problems = [*_attribute_problems(spec), *_subject_problems(spec), *_selector_problems(spec)]
     problems += _metadata_problems(request, "must be empty except for namespace", "namespace")
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")

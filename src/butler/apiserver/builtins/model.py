@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from butler.errors import FieldError
 
 from ..resources import Object
+from .shaping import Shape
 
 NameRule = Literal["subdomain", "label", "label1035", "path-segment"]
 """What an object of a kind may be called."""
@@ -37,35 +37,39 @@ class BuiltIn:
     """The Behaviour of one kind; what is not given does nothing.
 
     `validate` speaks for new objects, `validate_update` for changed ones: each reports everything by itself.
-    Name and uid are set before `prepare_create` is called.
+    Objects come decoded and with metadata; name and uid are set before `prepare_create` is called.
     """
 
     fill: Change = _nothing
+    """Sets defaults; by then every struct that Go always writes is there, and nothing is null."""
     begin: Change = _nothing
     carry: Comparison = _nothing_more
     check: Check = _fine
     check_update: UpdateCheck | None = None
-    status: Mapping[str, Any] | None = None
-    """The status of a new object, which is also what a status always shows; None for kinds without one."""
+    status: bool = False
+    """Objects have a status, which only its own endpoint writes."""
     keeps_status: bool = False
     """Whoever creates the object may give its status, as kubelets do for nodes."""
     name_rule: NameRule = "subdomain"
     generation: tuple[str, ...] = ()
     """The members that count as a change of generation, such as `spec`; empty when the kind has no generation."""
+    shape: Shape | None = None
 
     def default(self, obj: Object) -> None:
+        if self.shape is not None:
+            self.shape.apply(obj)
         self.fill(obj)
-        if self.status is not None:
-            self._show_status(obj)
 
     def prepare_create(self, obj: Object) -> None:
-        if self.status is not None and not self.keeps_status:
-            obj["status"] = {}
-            self._show_status(obj)
+        if self.status and not self.keeps_status:
+            status = obj["status"] = {}
+            shape = self.shape.below("status") if self.shape is not None else None
+            if shape is not None:
+                shape.apply(status)
         self.begin(obj)
 
     def prepare_update(self, obj: Object, old: Object) -> None:
-        if self.status is not None:
+        if self.status:
             obj["status"] = old.get("status", {})
         self.carry(obj, old)
 
@@ -74,15 +78,6 @@ class BuiltIn:
 
     def validate_update(self, obj: Object, old: Object) -> list[FieldError]:
         return self.check(obj) if self.check_update is None else self.check_update(obj, old)
-
-    def _show_status(self, obj: Object) -> None:
-        assert self.status is not None
-        status = obj.get("status")
-        if status is None:
-            status = obj["status"] = {}
-        for name, value in self.status.items():
-            if name not in status:
-                status[name] = copy.deepcopy(value) if isinstance(value, dict) else value
 
 
 PLAIN = BuiltIn()

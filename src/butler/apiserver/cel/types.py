@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal
 
 from .values import Convert, Value
 
-Listing = Literal["", "set", "map"]
+Compare = Callable[[Value, Value], bool]
+Merge = Callable[[Value, Value], Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,23 +30,16 @@ class Type:
     is_object: bool = False
     is_variable: bool = False
     fields: Mapping[str, Field] = field(default_factory=dict, compare=False)
-    listing: Listing = field(default="", compare=False)
-    list_keys: tuple[str, ...] = field(default=(), compare=False)
     convert: Convert | None = field(default=None, compare=False)
     """Makes the CEL value of a JSON value, when they differ."""
-    equal: EqualTo | None = field(default=None, compare=False)
-    """Compares two JSON values of this type, when plain equality would be wrong."""
+    equal: Compare | None = field(default=None, compare=False)
+    """Compares two values of this type, when plain equality would be wrong."""
+    merge: Merge | None = field(default=None, compare=False)
+    """Adds two lists of this type, when they are more than sequences."""
 
     def __str__(self) -> str:
         shown = _SHOWN.get(self.name, self.name)
         return f"{shown}({', '.join(map(str, self.params))})" if self.params else shown
-
-
-class EqualTo:
-    """A comparison of two values that knows more than their Python types."""
-
-    def __call__(self, first: Value, second: Value) -> bool:
-        raise NotImplementedError
 
 
 _SHOWN = {

@@ -19,8 +19,8 @@ class CelError(Exception):
     """An expression could not be evaluated; the text is the one cel-go uses."""
 
 
-class CostExceeded(CelError):
-    """An expression does more work than a rule may."""
+class CostExceeded(Exception):
+    """An expression does more work than one may; unlike an error, `||` and `&&` do not absorb it."""
 
 
 class CompileError(Exception):

@@ -1,5 +1,6 @@
 """CustomResourceDefinitions: what they may say, how they are accepted and what they offer."""
 
+from .behaviour import CrdBehaviour
 from .conversion import convert, validate_conversion
 from .life import (
     CLEANUP_FINALIZER,
@@ -18,6 +19,7 @@ from .validation import is_established, validate_crd, validate_crd_update
 
 __all__ = [
     "CLEANUP_FINALIZER",
+    "CrdBehaviour",
     "CustomSchema",
     "TakenNames",
     "convert",

@@ -69,7 +69,8 @@ def document(obj: Any, status: int = 200, *, view: View | None = None, warnings:
 
 
 def refusal(error: ApiError, view: View | None = None) -> Response:
-    response = respond(msgspec.json.encode(error.status()), error.code, view=view)
+    status = error.status()
+    response = respond(msgspec.json.encode(status), status["code"], view=view)
     if error.details and error.details.retry_after:
         response.headers["Retry-After"] = str(error.details.retry_after)
     return response

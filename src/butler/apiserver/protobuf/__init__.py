@@ -62,7 +62,7 @@ def encode(obj: Object) -> bytes:
     """An object as a body. It must be valid and of a kind that `knows` knows; BadRequest otherwise, if noticed."""
     try:
         content = _message(obj["apiVersion"], obj["kind"]).encode(obj)
-    except (Malformed, TypeError, ValueError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise BadRequest(f"{obj['kind']} in version {obj['apiVersion']!r} has no protobuf form: {error}") from error
     return MAGIC + _ENVELOPE.encode({"typeMeta": _TYPE.encode(obj), "raw": content})
 

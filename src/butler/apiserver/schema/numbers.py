@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,8 @@ from .values import INT64_MAX, INT64_MIN, go_float
 _EXACT = 2**53 - 1
 _NEARLY = 1e-9
 _INT32_MAX = 2**31 - 1
+_FLOAT32_LIMIT = (2 - 2**-24) * 2.0**127
+"""From here on a number rounds to infinity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +70,10 @@ def _range(what: str, value: float, kind: str, shape: str) -> Iterator[NumberPro
     if kind == "integer":
         fits = is_integral(value) and (shape != "int32" or -_INT32_MAX - 1 <= value <= _INT32_MAX)
     else:
-        fits = kind != "number" or shape != "float" or _fits_float32(value)
+        fits = kind != "number" or shape != "float" or abs(value) < _FLOAT32_LIMIT
     if not fits:
         with_format = f"with format {shape}" if shape else "(default format)"
         yield NumberProblem(f"{what} value must be of type {kind} {with_format} in %s", bound=False)
-
-
-def _fits_float32(value: float) -> bool:
-    try:
-        struct.pack("f", value)
-    except OverflowError:
-        return False
-    return True
 
 
 def _shown(bound: float, whole: bool) -> str:

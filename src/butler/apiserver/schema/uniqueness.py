@@ -3,71 +3,80 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from butler.errors import FieldError, FieldProblem
 
 from .model import Schema
+from .trails import Trail, trail
 from .values import go_json
 
 
-@dataclass(slots=True, eq=False)
-class Plan:
-    """The part of a schema that leads to sets and maps."""
-
-    schema: Schema
-    members: list[tuple[str, Plan]] = field(default_factory=list)
-    additional: Plan | None = None
-    items: Plan | None = None
-
-    @property
-    def is_keyed(self) -> bool:
-        return self.schema.type == "array" and self.schema.list_type != "atomic"
+def keyed_lists(schema: Schema) -> Trail | None:
+    """Where the sets and maps of a schema are; None when it has none."""
+    return trail(schema, lambda node: node.type == "array" and node.list_type != "atomic")
 
 
-def plan(schema: Schema | None) -> Plan | None:
-    """What has to be visited below a schema; None when there is nothing to check."""
-    if schema is None:
-        return None
-    made = Plan(schema)
-    made.members = [(name, below) for name, sub in schema.properties.items() if (below := plan(sub))]
-    made.additional = plan(schema.additional)
-    made.items = plan(schema.items)
-    return made if made.is_keyed or made.members or made.additional or made.items else None
-
-
-def duplicates(value: Any, below: Plan, path: str) -> Iterator[FieldError]:
+def duplicates(value: Any, lists: Trail, path: str) -> list[FieldError]:
     """Every second occurrence of an item or key."""
+    return [] if _is_unique(value, lists) else list(_duplicates(value, lists, path))
+
+
+def _is_unique(value: Any, lists: Trail) -> bool:
+    """A quick look at the common case; a no may be wrong."""
     if isinstance(value, dict):
-        if below.additional:
+        for name, below in lists.members:
+            if name in value and not _is_unique(value[name], below):
+                return False
+        return lists.additional is None or all(_is_unique(member, lists.additional) for member in value.values())
+    if isinstance(value, list):
+        if lists.found and len(value) > 1 and not _has_no_twins(value, lists.schema):
+            return False
+        return lists.items is None or all(_is_unique(item, lists.items) for item in value)
+    return True
+
+
+def _has_no_twins(value: list[Any], schema: Schema) -> bool:
+    try:
+        if schema.list_type == "set":
+            return len(set(value)) == len(value)
+        if len(schema.list_keys) == 1:
+            key = schema.list_keys[0]
+            return len({item[key] for item in value}) == len(value)
+        return len({tuple([item[key] for key in schema.list_keys]) for item in value}) == len(value)
+    except (TypeError, KeyError):
+        return False
+
+
+def _duplicates(value: Any, lists: Trail, path: str) -> Iterator[FieldError]:
+    if isinstance(value, dict):
+        if lists.additional:
             for name, member in value.items():
-                if name not in below.schema.properties:
-                    yield from duplicates(member, below.additional, f"{path}[{name}]")
-        for name, inner in below.members:
+                yield from _duplicates(member, lists.additional, f"{path}[{name}]")
+        for name, below in lists.members:
             if name in value:
-                yield from duplicates(value[name], inner, f"{path}.{name}" if path else name)
+                yield from _duplicates(value[name], below, f"{path}.{name}" if path else name)
     elif isinstance(value, list):
-        if len(value) > 1 and below.is_keyed or below.schema.list_type == "map":
-            yield from _repeated(value, below.schema, path)
-        if below.items:
+        if lists.found:
+            yield from _repeated(value, lists.schema, path)
+        if lists.items:
             for index, item in enumerate(value):
-                yield from duplicates(item, below.items, f"{path}[{index}]")
+                yield from _duplicates(item, lists.items, f"{path}[{index}]")
 
 
 def _repeated(value: list[Any], schema: Schema, path: str) -> Iterator[FieldError]:
-    if schema.list_type == "map":
-        for index, item in enumerate(value):
-            if item is not None and not isinstance(item, dict):
-                detail = "must be an object for an array of list-type map"
-                yield FieldError(FieldProblem.INVALID, f"{path}[{index}]", detail, item)
-                return
+    is_map = schema.list_type == "map"
     seen: dict[Hashable, int] = {}
     for index, item in enumerate(value):
-        shown = item if schema.list_type == "set" else _key(item, schema.list_keys)
+        if is_map and item is not None and not isinstance(item, dict):
+            detail = "must be an object for an array of list-type map"
+            yield FieldError(FieldProblem.INVALID, f"{path}[{index}]", detail, item)
+            return
+    for index, item in enumerate(value):
+        shown = _key(item, schema.list_keys) if is_map else item
         mark = _mark(shown)
-        seen[mark] = seen.get(mark, 0) + 1
-        if seen[mark] == 2:
+        seen[mark] = count = seen.get(mark, 0) + 1
+        if count == 2:
             yield FieldError(FieldProblem.DUPLICATE, f"{path}[{index}]", "", shown)
 
 

@@ -23,8 +23,8 @@ class Validator:
         """`root`: the schema describes a whole object, which has apiVersion, kind and metadata without saying so."""
         self._source = schema.source
         self._is_valid: Callable[[Any], bool] | None = fast.compiled(schema.source, root)
-        self._lists = uniqueness.plan(schema)
-        self._embedded = embedded.plan(schema)
+        self._lists = uniqueness.keyed_lists(schema)
+        self._embedded = embedded.objects(schema)
 
     def validate(self, value: Any, path: str = "") -> list[FieldError]:
         """All problems of a new value; `path` is where it stands in its object, such as `status`."""
@@ -44,8 +44,8 @@ class Validator:
         if self._embedded:
             problems += embedded.problems(new, self._embedded, path)
         if self._lists:
-            repeated = list(uniqueness.duplicates(new, self._lists, path))
-            if repeated and not any(uniqueness.duplicates(old, self._lists, path)):
+            repeated = uniqueness.duplicates(new, self._lists, path)
+            if repeated and not uniqueness.duplicates(old, self._lists, path):
                 problems += repeated
         return problems
 

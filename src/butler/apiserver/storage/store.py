@@ -270,6 +270,10 @@ class Store:
         self._writer.compact(self.compacted, revision)
         self.compacted = revision
 
+    def problem(self) -> str:
+        """Why nothing can be written any more; empty while all is well."""
+        return str(self._failure or "")
+
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` for every durable change in order of revision; the answer ends that."""
         self._listeners.append(listener)

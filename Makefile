@@ -1,0 +1,44 @@
+# The verbs of this repository. CI runs nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+export PYTHONHASHSEED ?= 0
+
+.DEFAULT_GOAL := help
+.PHONY: help setup check format test generate bench testbed clean
+
+help: ## Show this
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+setup: $(STAMP) ## Make .venv with everything installed; nothing to do the second time
+
+$(STAMP): requirements-dev.txt pyproject.toml scripts/setup
+	@scripts/setup $(PYTHON) $(VENV)
+	@touch $@
+
+check: $(STAMP) ## Format, lint, types, layers, generated files
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python scripts/generate.py --check
+
+format: $(STAMP) ## Bring the code into shape
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+generate: $(STAMP) ## Write what is derived from the types: CRDs and their reference
+	$(BIN)/python scripts/generate.py
+
+test: $(STAMP) ## The whole suite that needs no real cluster
+	$(BIN)/pytest -n auto --dist worksteal -m "not real" $(ARGS)
+
+bench: $(STAMP) ## Measure; prints a table and never fails on time
+	$(BIN)/python -m bench $(ARGS)
+
+testbed: ## Build the real Kubernetes programs that bench compares with (needs Go)
+	testbed/build
+
+clean: ## Remove what was installed and cached here
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,54 @@
+"""The keys of a provider's Secret, whichever way they are spelled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .shared import ProviderType
+
+_SPELLINGS: dict[ProviderType, dict[str, tuple[str, ...]]] = {
+    ProviderType.HARVESTER: {"kubeconfig": ()},
+    ProviderType.NUTANIX: {
+        "username": ("NUTANIX_USER", "NUTANIX_USERNAME"),
+        "password": ("NUTANIX_PASSWORD",),
+        "endpoint": ("NUTANIX_ENDPOINT",),
+        "port": ("NUTANIX_PORT",),
+        "insecure": ("NUTANIX_INSECURE",),
+        "ca.pem": (),
+        "credentials": (),
+    },
+    ProviderType.PROXMOX: {
+        "username": (),
+        "password": (),
+        "token": ("tokenId", "tokenID"),
+        "secret": ("tokenSecret",),
+        "url": (),
+    },
+    ProviderType.AWS: {
+        "accessKeyID": ("accessKeyId", "AccessKeyID", "access-key-id"),
+        "secretAccessKey": ("SecretAccessKey", "secret-access-key"),
+        "sessionToken": ("SessionToken",),
+    },
+    ProviderType.AZURE: {
+        "tenantID": ("tenantId",),
+        "clientID": ("clientId",),
+        "clientSecret": (),
+        "subscriptionID": ("subscriptionId",),
+        "securityGroupName": (),
+    },
+    ProviderType.GCP: {"serviceAccountKey": ("serviceAccount", "credentials")},
+}
+
+
+def canonical_keys(provider: ProviderType, data: Mapping[str, str], key: str | None = None) -> dict[str, str]:
+    """The entries of a Secret under the names Butler uses; `key` is that of credentialsRef, for Harvester."""
+    spellings = _SPELLINGS.get(provider, {})
+    if key and provider is ProviderType.HARVESTER:
+        spellings = {"kubeconfig": (key,)}
+        data = {name: value for name, value in data.items() if name == key}
+    found = {name: _first(data, (name, *others)) for name, others in spellings.items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _first(data: Mapping[str, str], names: tuple[str, ...]) -> str | None:
+    return next((data[name] for name in names if name in data), None)

@@ -1,0 +1,1 @@
+"""What the server does by itself: in Kubernetes these are parts of the controller manager."""

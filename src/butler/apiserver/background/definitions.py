@@ -1,0 +1,126 @@
+"""CustomResourceDefinitions: accepted, offered, and taken away together with their objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from butler.apiserver import crds, deleting, storing, writing
+from butler.apiserver.auth.users import UserInfo
+from butler.apiserver.requests import DeleteOptions, Target, WriteOptions
+from butler.apiserver.resources import Object, Resource
+from butler.apiserver.space import Space
+from butler.apiserver.storage.store import Change, Event
+from butler.errors import NotFound
+
+from .worker import Worker
+
+_USER = UserInfo("system:apiserver", groups=("system:masters",))
+
+
+class Definitions:
+    """The custom kinds of one space."""
+
+    def __init__(self, space: Space, ended: Callable[[Resource], None]) -> None:
+        """`ended` is called with every resource that is no longer offered."""
+        self._space, self._ended = space, ended
+        self.worker: Worker[str] = Worker("definitions", self._settle, space.clock)
+
+    def see(self, event: Event) -> None:
+        name = event.key
+        if event.change is Change.DELETED:
+            self._offer(name, [])
+        else:
+            self.offer(event.object)
+            self.worker.add(name)
+
+    def see_instance(self, event: Event, resource: str) -> None:
+        """An object is gone: its definition may be waiting for that."""
+        group, _, plural = resource.partition("/")
+        if event.change is Change.DELETED and group:
+            name = f"{plural}.{group}"
+            found = self._space.store.get(self._space.bucket(self._kind), name)
+            if found is not None and b'"deletionTimestamp"' in found.value:
+                self.worker.add(name)
+
+    def offer(self, definition: Object) -> None:
+        """Serve what an established definition defines."""
+        self._offer(definition["metadata"]["name"], crds.resources_of(definition))
+
+    def _offer(self, name: str, resources: list[Resource]) -> None:
+        before = self._space.kinds.replace_custom(name, resources)
+        for resource in before:
+            self._space.forget_checks(resource)
+        if before and not resources:
+            for resource in before:
+                self._ended(resource)
+
+    async def _settle(self, name: str) -> None:
+        row = self._space.latest(Target(self._kind, name=name))
+        if row is None:
+            return
+        definition = row.decode()
+        if "deletionTimestamp" in definition["metadata"]:
+            await self._remove(name, definition)
+            return
+        taken = crds.taken_names(definition["spec"]["group"], self._all(), self._built_in())
+        status = crds.established_status(definition, taken, self._space.timestamp())
+        finalizers = definition["metadata"].get("finalizers") or []
+        if status == definition.get("status") and crds.CLEANUP_FINALIZER in finalizers:
+            return
+        await self._write(name, status, keep_finalizer=True)
+
+    async def _remove(self, name: str, definition: Object) -> None:
+        """Delete every object of the kind before the kind itself goes."""
+        if crds.CLEANUP_FINALIZER not in (definition["metadata"].get("finalizers") or ()):
+            return
+        resource = self._space.kinds.stored_as(f"{definition['spec']['group']}/{definition['spec']['names']['plural']}")
+        left = await self._delete_instances(resource) if resource is not None else 0
+        status = crds.terminating_status(definition, left == 0, self._space.timestamp())
+        await self._write(name, status, keep_finalizer=left > 0)
+
+    async def _delete_instances(self, resource: Resource) -> int:
+        bucket = self._space.bucket(resource)
+        for key in self._space.store.keys(bucket):
+            namespace, _, name = key.rpartition("/")
+            row = self._space.store.latest(bucket, key)
+            if row is None or b'"deletionTimestamp"' in row.value:
+                continue
+            try:
+                target = Target(resource, namespace, name)
+                await deleting.delete(self._space, target, DeleteOptions(propagation="Background"), WriteOptions(_USER))
+            except NotFound:
+                continue
+        return len(self._space.store.keys(bucket))
+
+    async def _write(self, name: str, status: Object, *, keep_finalizer: bool) -> None:
+        target = Target(self._kind, name=name)
+        row = self._space.latest(target)
+        if row is None:
+            return
+        obj, old = row.decode(), row.decode()
+        obj["status"] = status
+        finalizers = [one for one in obj["metadata"].get("finalizers") or () if one != crds.CLEANUP_FINALIZER]
+        if keep_finalizer:
+            finalizers.append(crds.CLEANUP_FINALIZER)
+        obj["metadata"]["finalizers"] = finalizers
+        if not finalizers:
+            del obj["metadata"]["finalizers"]
+        if obj == old:
+            return
+        writing.record(self._space, Target(self._kind, "", name, "status"), obj, old, "kube-apiserver")
+        change = Change.DELETED if deleting.is_finished(self._kind, obj) else Change.MODIFIED
+        await storing.stage(self._space, target, change, obj, row)
+
+    def _all(self) -> list[Object]:
+        bucket = self._space.bucket(self._kind)
+        rows = self._space.store.page(bucket).rows
+        return [row.decode() for row in rows]
+
+    def _built_in(self) -> list[Resource]:
+        return [resource for resource in self._space.kinds if not resource.is_custom]
+
+    @property
+    def _kind(self) -> Resource:
+        found = self._space.kinds.at("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+        assert found is not None
+        return found

@@ -1,0 +1,48 @@
+"""Forgetting: objects whose time is over, and history nobody needs any more."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from butler.apiserver.storage.store import Change, Store
+from butler.apiserver.storing import encode
+from butler.runtime.clock import Clock
+
+HISTORY_SECONDS = 300.0
+"""How far back a watch can resume and a paged list can go on."""
+HISTORY_REVISIONS = 20_000
+"""And how many revisions at most, so that a busy server does not hoard."""
+_INTERVAL = 10.0
+
+
+class Housekeeping:
+    """Keeps the size of the store proportional to what is alive."""
+
+    def __init__(self, store: Store, clock: Clock, renew: Callable[[], object]) -> None:
+        self._store, self._clock, self._renew = store, clock, renew
+        self._marks: deque[tuple[float, int]] = deque()
+        self._renewed = clock.monotonic()
+
+    async def run(self) -> None:
+        while True:
+            await self._clock.sleep(_INTERVAL)
+            self.tidy()
+
+    def tidy(self) -> None:
+        """Once: drop what has expired, and history older than the window."""
+        for bucket, key in self._store.expired(int(self._clock.now().timestamp())):
+            row = self._store.latest(bucket, key)
+            if row is not None:
+                obj = row.decode()
+                obj["metadata"]["resourceVersion"] = str(self._store.next_revision())
+                self._store.write(bucket, key, Change.DELETED, encode(obj), previous=row)
+        now = self._clock.monotonic()
+        self._marks.append((now, self._store.committed))
+        horizon = self._store.committed - HISTORY_REVISIONS
+        while self._marks and now - self._marks[0][0] >= HISTORY_SECONDS:
+            horizon = max(horizon, self._marks.popleft()[1])
+        self._store.compact(horizon)
+        if now - self._renewed > 24 * 3600:
+            self._renewed = now
+            self._renew()

@@ -1,0 +1,182 @@
+"""Namespaces: what every one holds from the start, and emptying those that end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from butler.apiserver import deleting, storing, writing
+from butler.apiserver.auth.users import UserInfo
+from butler.apiserver.requests import DeleteOptions, Target, WriteOptions
+from butler.apiserver.resources import Object, Resource
+from butler.apiserver.space import Space
+from butler.apiserver.storage.store import Change, Event
+from butler.errors import AlreadyExists, ApiError, NotFound
+
+from .worker import Worker
+
+_USER = UserInfo("system:serviceaccount:kube-system:namespace-controller", groups=("system:masters",))
+_FINALIZER = "kubernetes"
+_CONDITIONS = {
+    "NamespaceDeletionDiscoveryFailure": ("ResourcesDiscovered", "All resources successfully discovered"),
+    "NamespaceDeletionGroupVersionParsingFailure": ("ParsedGroupVersions", "All legacy kube types successfully parsed"),
+    "NamespaceDeletionContentFailure": (
+        "ContentDeleted",
+        "All content successfully deleted, may be waiting on finalization",
+    ),
+    "NamespaceContentRemaining": ("ContentRemoved", "All content successfully removed"),
+    "NamespaceFinalizersRemaining": ("ContentHasNoFinalizers", "All content-preserving finalizers finished"),
+}
+
+
+class Namespaces:
+    """The namespaces of one space."""
+
+    def __init__(self, space: Space, authority: str) -> None:
+        self._space, self._authority = space, authority
+        self.worker: Worker[str] = Worker("namespaces", self._settle, space.clock)
+
+    def see_namespace(self, event: Event) -> None:
+        meta = event.object["metadata"]
+        if event.change is Change.DELETED:
+            self._space.namespaces.pop(meta["name"], None)
+            return
+        self._space.namespaces[meta["name"]] = "deletionTimestamp" in meta
+        self.worker.add(meta["name"])
+
+    def see(self, event: Event) -> None:
+        """Something in a namespace is gone: perhaps it was the last thing, or one that is always there."""
+        if event.change is not Change.DELETED or "/" not in event.key:
+            return
+        namespace, _, name = event.key.partition("/")
+        if self._space.namespaces.get(namespace) or name in ("default", "kube-root-ca.crt"):
+            self.worker.add(namespace)
+
+    async def _settle(self, name: str) -> None:
+        found = self._space.find(self._kind("namespaces"), "", name)
+        if found is None:
+            return
+        if "deletionTimestamp" not in found["metadata"]:
+            await self._furnish(name)
+        elif _FINALIZER in (found.get("spec") or {}).get("finalizers", ()):
+            await self._empty(name)
+
+    async def _furnish(self, name: str) -> None:
+        await self._ensure("serviceaccounts", name, "default", {})
+        content = {
+            "metadata": {
+                "annotations": {"kubernetes.io/description": "The authority that signs the server's certificate."}
+            },
+            "data": {"ca.crt": self._authority},
+        }
+        await self._ensure("configmaps", name, "kube-root-ca.crt", content)
+
+    async def _ensure(self, plural: str, namespace: str, name: str, content: Object) -> None:
+        resource = self._kind(plural)
+        if self._space.find(resource, namespace, name) is not None:
+            return
+        obj = {**content, "metadata": {**content.get("metadata", {}), "name": name, "namespace": namespace}}
+        try:
+            options = WriteOptions(_USER, manager="kube-controller-manager")
+            await writing.create(self._space, Target(resource, namespace), obj, options)
+        except AlreadyExists:
+            return
+        except (NotFound, ApiError):
+            # The namespace is going or gone, and then it needs nothing.
+            if self._space.namespaces.get(namespace) is False:
+                raise
+
+    async def _empty(self, name: str) -> None:
+        """Delete everything in it; when nothing is left, let it go."""
+        remaining: dict[str, int] = {}
+        finalizers: dict[str, int] = {}
+        for resource in _namespaced(self._space):
+            left = await self._delete_all(resource, name, finalizers)
+            if left:
+                remaining[resource.qualified] = left
+        namespaces = self._kind("namespaces")
+        target = Target(namespaces, name=name)
+        if remaining:
+            await self._report(target, remaining, finalizers)
+            return
+        row = self._space.latest(target)
+        if row is None:
+            return
+        obj = row.decode()
+        kept = [one for one in obj["spec"].get("finalizers", ()) if one != _FINALIZER]
+        if kept:
+            obj["spec"]["finalizers"] = kept
+        else:
+            obj["spec"].pop("finalizers", None)
+        change = Change.DELETED if deleting.is_finished(namespaces, obj) else Change.MODIFIED
+        await storing.stage(self._space, target, change, obj, row)
+
+    async def _delete_all(self, resource: Resource, namespace: str, finalizers: dict[str, int]) -> int:
+        bucket = self._space.bucket(resource)
+        options = DeleteOptions(propagation="Background")
+        for key in self._space.store.keys(bucket, f"{namespace}/"):
+            row = self._space.store.latest(bucket, key)
+            if row is None or b'"deletionTimestamp"' in row.value:
+                continue
+            try:
+                target = Target(resource, namespace, key.partition("/")[2])
+                await deleting.delete(self._space, target, options, WriteOptions(_USER))
+            except NotFound:
+                continue
+        left = 0
+        for key in self._space.store.keys(bucket, f"{namespace}/"):
+            row = self._space.store.latest(bucket, key)
+            if row is not None:
+                left += 1
+                for finalizer in row.decode()["metadata"].get("finalizers") or ():
+                    finalizers[finalizer] = finalizers.get(finalizer, 0) + 1
+        return left
+
+    async def _report(self, target: Target, remaining: dict[str, int], finalizers: dict[str, int]) -> None:
+        """Say in the namespace's status what is still there."""
+        texts = {
+            "NamespaceContentRemaining": (
+                "SomeResourcesRemain",
+                "Some resources are remaining: "
+                + ", ".join(f"{name} has {count} resource instances" for name, count in sorted(remaining.items())),
+            )
+        }
+        if finalizers:
+            texts["NamespaceFinalizersRemaining"] = (
+                "SomeFinalizersRemain",
+                "Some content in the namespace has finalizers remaining: "
+                + ", ".join(f"{name} in {count} resource instances" for name, count in sorted(finalizers.items())),
+            )
+
+        def build(live: Object) -> Object:
+            conditions = live.setdefault("status", {}).setdefault("conditions", [])
+            for kind, (reason, message) in {**_CONDITIONS, **texts}.items():
+                _set_condition(conditions, kind, kind in texts, reason, message, self._space.timestamp())
+            return live
+
+        status = Target(target.resource, "", target.name, "status")
+        await writing.rebuild(self._space, status, build, WriteOptions(_USER, manager="kube-controller-manager"))
+
+    def _kind(self, plural: str) -> Resource:
+        resource = self._space.kinds.at("", "v1", plural)
+        assert resource is not None, plural
+        return resource
+
+
+def _namespaced(space: Space) -> list[Resource]:
+    """One resource per kind that lives in namespaces and can be deleted."""
+    chosen: dict[str, Resource] = {}
+    for resource in space.kinds:
+        if resource.namespaced and "delete" in resource.verbs:
+            chosen.setdefault(resource.storage_key, resource)
+    return list(chosen.values())
+
+
+def _set_condition(conditions: list[Any], kind: str, holds: bool, reason: str, message: str, now: str) -> None:
+    status = "True" if holds else "False"
+    found = next((one for one in conditions if one["type"] == kind), None)
+    if found is None:
+        found = {"type": kind}
+        conditions.append(found)
+    if found.get("status") != status:
+        found["lastTransitionTime"] = now
+    found.update(status=status, reason=reason, message=message)

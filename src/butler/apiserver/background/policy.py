@@ -1,0 +1,92 @@
+"""Roles that gather the rules of others, and tokens that Secrets ask for."""
+
+from __future__ import annotations
+
+import base64
+
+from butler.apiserver import storing, writing
+from butler.apiserver.auth.rules import aggregated_rules
+from butler.apiserver.auth.tokens import TokenIssuer
+from butler.apiserver.requests import Target
+from butler.apiserver.resources import Object, Resource
+from butler.apiserver.space import Space
+from butler.apiserver.storage.store import Change, Event
+
+from .worker import Worker
+
+_RBAC = "rbac.authorization.k8s.io"
+_TOKEN_SECRET = "kubernetes.io/service-account-token"  # noqa: S105 - the type's name
+_ACCOUNT_NAME = "kubernetes.io/service-account.name"
+_ACCOUNT_UID = "kubernetes.io/service-account.uid"
+
+
+class Aggregation:
+    """ClusterRoles with an aggregationRule hold the rules of the roles it selects."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self.worker: Worker[str] = Worker("role aggregation", self._gather, space.clock)
+
+    def see(self, event: Event) -> None:
+        # Any role may be selected by any other, and there are few that select.
+        self.worker.add("")
+
+    async def _gather(self, _: str) -> None:
+        kind = self._space.kinds.at(_RBAC, "v1", "clusterroles")
+        assert kind is not None
+        roles = [row.decode() for row in self._space.store.page(self._space.bucket(kind)).rows]
+        for role in roles:
+            if role.get("aggregationRule"):
+                rules = aggregated_rules(role, roles)
+                if rules != (role.get("rules") or []):
+                    await self._write(kind, role["metadata"]["name"], rules)
+
+    async def _write(self, kind: Resource, name: str, rules: list[Object]) -> None:
+        target = Target(kind, name=name)
+        row = self._space.latest(target)
+        if row is None:
+            return
+        obj, old = row.decode(), row.decode()
+        obj["rules"] = rules
+        writing.record(self._space, target, obj, old, "clusterrole-aggregation-controller")
+        await storing.stage(self._space, target, Change.MODIFIED, obj, row)
+
+
+class TokenSecrets:
+    """Fills Secrets of type kubernetes.io/service-account-token, and removes them with their account."""
+
+    def __init__(self, space: Space, issuer: TokenIssuer, authority: str) -> None:
+        self._space, self._issuer, self._authority = space, issuer, authority
+        self.worker: Worker[str] = Worker("token secrets", self._fill, space.clock)
+
+    def see(self, event: Event) -> None:
+        if event.change is not Change.DELETED and b'"kubernetes.io/service-account-token"' in event.value:
+            self.worker.add(event.key)
+
+    async def _fill(self, key: str) -> None:
+        secrets, accounts = self._kind("secrets"), self._kind("serviceaccounts")
+        namespace, _, name = key.partition("/")
+        target = Target(secrets, namespace, name)
+        row = self._space.latest(target)
+        if row is None:
+            return
+        obj, old = row.decode(), row.decode()
+        annotations = obj["metadata"].get("annotations") or {}
+        account = self._space.find(accounts, namespace, annotations.get(_ACCOUNT_NAME, ""))
+        if obj.get("type") != _TOKEN_SECRET or account is None or (obj.get("data") or {}).get("token"):
+            return
+        content = {
+            "token": self._issuer.legacy_token(account, obj),
+            "namespace": namespace,
+            "ca.crt": self._authority,
+        }
+        encoded = {one: base64.b64encode(text.encode()).decode() for one, text in content.items()}
+        obj["data"] = {**(obj.get("data") or {}), **encoded}
+        obj["metadata"]["annotations"] = {**annotations, _ACCOUNT_UID: account["metadata"]["uid"]}
+        writing.record(self._space, target, obj, old, "kube-controller-manager")
+        await storing.stage(self._space, target, Change.MODIFIED, obj, row)
+
+    def _kind(self, plural: str) -> Resource:
+        found = self._space.kinds.at("", "v1", plural)
+        assert found is not None
+        return found

@@ -1,0 +1,245 @@
+"""Webhook configurations and admission policies."""
+
+from __future__ import annotations
+
+from functools import partial
+from urllib.parse import urlsplit
+
+from butler.errors import FieldError, not_supported
+
+from ..resources import Object
+from . import formats
+from .model import BuiltIn
+from .problems import Problems, any_of, bad, duplicate, refuse_each, required
+from .selectors import check_selector
+
+_GROUP = "admissionregistration.k8s.io"
+_FAILURE = ("Fail", "Ignore")
+_MATCH = ("Equivalent", "Exact")
+_NO_SIDE_EFFECTS = ("None", "NoneOnDryRun")
+_OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
+_SCOPES = ("*", "Cluster", "Namespaced")
+_REINVOCATION = ("IfNeeded", "Never")
+_REVIEW_VERSIONS = ("v1", "v1beta1")
+_URL_FORM = "; desired format: https://host[/path]"
+
+
+def _fill_hooks(obj: Object, *, mutating: bool) -> None:
+    for hook in obj.get("webhooks") or ():
+        defaults = {"failurePolicy": "Fail", "matchPolicy": "Equivalent", "timeoutSeconds": 10}
+        if mutating:
+            defaults["reinvocationPolicy"] = "Never"
+        for name, value in defaults.items():
+            if hook.get(name) is None:
+                hook[name] = value
+        _fill_selectors(hook)
+        for rule in hook.get("rules") or ():
+            _fill_rule(rule)
+        client = hook.get("clientConfig")
+        if client is None:
+            client = hook["clientConfig"] = {}
+        service = client.get("service")
+        if service is not None and service.get("port") is None:
+            service["port"] = 443
+
+
+def _fill_selectors(holder: Object) -> None:
+    for name in ("namespaceSelector", "objectSelector"):
+        if holder.get(name) is None:
+            holder[name] = {}
+
+
+def _fill_rule(rule: Object) -> None:
+    if rule.get("scope") is None:
+        rule["scope"] = "*"
+
+
+def _check_hooks(obj: Object, *, mutating: bool) -> list[FieldError]:
+    found: Problems = []
+    names: set[str] = set()
+    for index, hook in enumerate(obj.get("webhooks") or ()):
+        path, name = f"webhooks[{index}]", hook.get("name") or ""
+        _check_hook(found, hook, path, mutating=mutating)
+        _check_review_versions(found, hook.get("admissionReviewVersions") or [], f"{path}.admissionReviewVersions")
+        if name and name in names:
+            found.append(duplicate(f"{path}.name", name))
+        names.add(name)
+    return found
+
+
+def _check_hook(found: Problems, hook: Object, path: str, *, mutating: bool) -> None:
+    _check_full_name(found, hook.get("name") or "", f"{path}.name")
+    for index, rule in enumerate(hook.get("rules") or ()):
+        _check_rule(found, rule, f"{path}.rules[{index}]")
+    _check_choice(found, hook, path, "failurePolicy", _FAILURE)
+    _check_choice(found, hook, path, "matchPolicy", _MATCH)
+    effects = hook.get("sideEffects")
+    if effects is None:
+        found.append(required(f"{path}.sideEffects", f"must specify one of {', '.join(_NO_SIDE_EFFECTS)}"))
+    _check_choice(found, hook, path, "sideEffects", _NO_SIDE_EFFECTS)
+    if not 1 <= hook["timeoutSeconds"] <= 30:
+        detail = "the timeout value must be between 1 and 30 seconds"
+        found.append(bad(f"{path}.timeoutSeconds", hook["timeoutSeconds"], detail))
+    check_selector(found, hook["namespaceSelector"], f"{path}.namespaceSelector")
+    check_selector(found, hook["objectSelector"], f"{path}.objectSelector")
+    if mutating:
+        _check_choice(found, hook, path, "reinvocationPolicy", _REINVOCATION)
+    _check_client(found, hook["clientConfig"], f"{path}.clientConfig")
+
+
+def _check_full_name(found: Problems, name: str, path: str) -> None:
+    if not name:
+        found.append(required(path))
+    elif broken := formats.subdomain(name):
+        found.append(bad(path, name, ",".join(broken)))
+    elif name.count(".") < 2:
+        found.append(bad(path, name, "should be a domain with at least three segments separated by dots"))
+
+
+def _check_choice(found: Problems, holder: Object, path: str, name: str, choices: tuple[str, ...]) -> None:
+    value = holder.get(name)
+    if value is not None and value not in choices:
+        found.append(not_supported(f"{path}.{name}", value, any_of(choices)))
+
+
+def _check_rule(found: Problems, rule: Object, path: str) -> None:
+    operations = rule.get("operations") or []
+    if not operations:
+        found.append(required(f"{path}.operations"))
+    if len(operations) > 1 and "*" in operations:
+        detail = "if '*' is present, must not specify other operations"
+        found.append(bad(f"{path}.operations", operations, detail))
+    for index, operation in enumerate(operations):
+        if operation not in _OPERATIONS:
+            found.append(not_supported(f"{path}.operations[{index}]", operation, _OPERATIONS))
+    for name, words in (("apiGroups", "API groups"), ("apiVersions", "API versions")):
+        listed = rule.get(name) or []
+        if not listed:
+            found.append(required(f"{path}.{name}"))
+        if len(listed) > 1 and "*" in listed:
+            found.append(bad(f"{path}.{name}", listed, f"if '*' is present, must not specify other {words}"))
+    for index, version in enumerate(rule.get("apiVersions") or ()):
+        if not version:
+            found.append(required(f"{path}.apiVersions[{index}]"))
+    _check_resources(found, rule.get("resources") or [], f"{path}.resources")
+    _check_choice(found, rule, path, "scope", _SCOPES)
+
+
+def _check_resources(found: Problems, resources: list[str], path: str) -> None:
+    if not resources:
+        found.append(required(path))
+    for index, resource in enumerate(resources):
+        if not resource:
+            found.append(required(f"{path}[{index}]"))
+    if len(resources) > 1 and "*/*" in resources:
+        found.append(bad(path, resources, "if '*/*' is present, must not specify other resources"))
+    if "*" in resources and any("/" not in one and one not in {"", "*"} for one in resources):
+        detail = "if '*' is present, must not specify other resources without subresources"
+        found.append(bad(path, resources, detail))
+
+
+def _check_client(found: Problems, client: Object, path: str) -> None:
+    url, service = client.get("url"), client.get("service")
+    if (url is None) == (service is None):
+        found.append(required(path, "exactly one of url or service is required"))
+    elif url is not None:
+        check_url(found, url, f"{path}.url")
+    elif service is not None:
+        check_service(found, service, f"{path}.service")
+
+
+def check_url(found: Problems, url: str, path: str) -> None:
+    """The address of a webhook."""
+    parts = urlsplit(url)
+    if parts.scheme != "https":
+        found.append(bad(path, parts.scheme, f"'https' is the only allowed URL scheme{_URL_FORM}"))
+    if not parts.hostname:
+        found.append(bad(path, parts.netloc, f"host must be specified{_URL_FORM}"))
+    user, at, _ = parts.netloc.rpartition("@")
+    if at:
+        found.append(bad(path, user, "user information is not permitted in the URL"))
+    if parts.fragment:
+        found.append(bad(path, parts.fragment, "fragments are not permitted in the URL"))
+    if parts.query:
+        found.append(bad(path, parts.query, "query parameters are not permitted in the URL"))
+
+
+def check_service(found: Problems, service: Object, path: str) -> None:
+    """The service of a webhook. The real server swaps name and namespace when it complains; so do we."""
+    if not service.get("namespace"):
+        found.append(required(f"{path}.name"))
+    if not service.get("name"):
+        found.append(required(f"{path}.namespace"))
+    port, route = service["port"], service.get("path")
+    if broken := formats.port(port):
+        found.append(bad(f"{path}.port", port, f"port is not valid: {', '.join(broken)}"))
+    if not route or route == "/":
+        return
+    if route == "//":
+        found.append(bad(f"{path}.path", route, "segment[0] may not be empty"))
+        return
+    if not route.startswith("/"):
+        found.append(bad(f"{path}.path", route, "must start with a '/'"))
+    for index, step in enumerate(route[1:].removesuffix("/").split("/")):
+        if not step:
+            found.append(bad(f"{path}.path", route, f"segment[{index}] may not be empty"))
+            continue
+        refuse_each(found, f"{path}.path", route, (f"segment[{index}]: {rule}" for rule in formats.subdomain(step)))
+
+
+def _check_review_versions(found: Problems, versions: list[str], path: str) -> None:
+    accepted = ", ".join(_REVIEW_VERSIONS)
+    if not versions:
+        found.append(required(path, f"must specify one of {accepted}"))
+        return
+    for index, version in enumerate(versions):
+        if version in versions[:index]:
+            found.append(bad(f"{path}[{index}]", version, "duplicate version"))
+        else:
+            refuse_each(found, f"{path}[{index}]", version, formats.label_1035(version))
+    if not set(versions).intersection(_REVIEW_VERSIONS):
+        found.append(bad(path, versions, f"must include at least one of {accepted}"))
+
+
+def _fill_policy(obj: Object) -> None:
+    spec = obj.get("spec")
+    if spec is None:
+        spec = obj["spec"] = {}
+    if spec.get("failurePolicy") is None:
+        spec["failurePolicy"] = "Fail"
+    _fill_match(spec.get("matchConstraints"))
+
+
+def _fill_policy_binding(obj: Object) -> None:
+    if obj.get("spec") is None:
+        obj["spec"] = {}
+    _fill_match(obj["spec"].get("matchResources"))
+
+
+def _fill_match(match: Object | None) -> None:
+    if match is None:
+        return
+    if match.get("matchPolicy") is None:
+        match["matchPolicy"] = "Equivalent"
+    _fill_selectors(match)
+    for name in ("resourceRules", "excludeResourceRules"):
+        for rule in match.get(name) or ():
+            _fill_rule(rule)
+
+
+def _hooks(*, mutating: bool) -> BuiltIn:
+    return BuiltIn(
+        fill=partial(_fill_hooks, mutating=mutating),
+        check=partial(_check_hooks, mutating=mutating),
+        generation=("webhooks",),
+    )
+
+
+KINDS = {
+    (_GROUP, "ValidatingWebhookConfiguration"): _hooks(mutating=False),
+    (_GROUP, "MutatingWebhookConfiguration"): _hooks(mutating=True),
+    (_GROUP, "ValidatingAdmissionPolicy"): BuiltIn(fill=_fill_policy, status={}, generation=("spec",)),
+    (_GROUP, "ValidatingAdmissionPolicyBinding"): BuiltIn(fill=_fill_policy_binding, generation=("spec",)),
+    (_GROUP, "MutatingAdmissionPolicy"): BuiltIn(fill=_fill_policy, generation=("spec",)),
+    (_GROUP, "MutatingAdmissionPolicyBinding"): BuiltIn(fill=_fill_policy_binding, generation=("spec",)),
+}

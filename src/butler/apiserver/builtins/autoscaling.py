@@ -1,0 +1,208 @@
+"""HorizontalPodAutoscaler, in both versions as they are written: neither is converted to the other."""
+
+from __future__ import annotations
+
+import copy
+
+from butler.errors import FieldError, not_supported
+
+from ..resources import Object
+from . import formats, quantities
+from .model import BuiltIn
+from .problems import Problems, bad, forbidden, refuse_each, required
+
+_CPU_PERCENT = 80
+_MOST_STABLE_SECONDS, _MOST_PERIOD_SECONDS = 3600, 1800
+_SELECT = ("Disabled", "Max", "Min")
+_POLICIES = ("Percent", "Pods")
+_TARGETS = ("Utilization", "Value", "AverageValue")
+_SOURCES = {
+    "ContainerResource": "containerResource",
+    "External": "external",
+    "Object": "object",
+    "Pods": "pods",
+    "Resource": "resource",
+}
+_EITHER = "must set either a target raw value or a target utilization"
+_BY_CPU = {
+    "type": "Resource",
+    "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": _CPU_PERCENT}},
+}
+_UP: Object = {
+    "stabilizationWindowSeconds": 0,
+    "selectPolicy": "Max",
+    "policies": [
+        {"type": "Pods", "value": 4, "periodSeconds": 15},
+        {"type": "Percent", "value": 100, "periodSeconds": 15},
+    ],
+}
+_DOWN: Object = {"selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]}
+
+
+def _is_first_version(obj: Object) -> bool:
+    return obj.get("apiVersion") == "autoscaling/v1"
+
+
+def _fill(obj: Object) -> None:
+    spec = obj.get("spec")
+    if spec is None:
+        spec = obj["spec"] = {}
+    if spec.get("minReplicas") is None:
+        spec["minReplicas"] = 1
+    if spec.get("scaleTargetRef") is None:
+        spec["scaleTargetRef"] = {}
+    status = obj.get("status")
+    if status is None:
+        status = obj["status"] = {}
+    status.setdefault("desiredReplicas", 0)
+    if _is_first_version(obj):
+        status.setdefault("currentReplicas", 0)
+        if spec.get("targetCPUUtilizationPercentage") is None:
+            spec["targetCPUUtilizationPercentage"] = _CPU_PERCENT
+        return
+    status.setdefault("currentMetrics", None)
+    _fill_metrics(obj, spec)
+    behaviour = spec.get("behavior")
+    if behaviour is not None:
+        behaviour["scaleUp"] = _completed(behaviour.get("scaleUp"), _UP)
+        behaviour["scaleDown"] = _completed(behaviour.get("scaleDown"), _DOWN)
+
+
+def _fill_metrics(obj: Object, spec: Object) -> None:
+    if not spec.get("metrics"):
+        spec["metrics"] = [copy.deepcopy(_BY_CPU)]
+    for metric in spec["metrics"]:
+        for name in _SOURCES.values():
+            source = metric.get(name)
+            if source is not None:
+                quantities.settle_one(obj, source.get("target"), "value", "averageValue")
+
+
+def _completed(rules: Object | None, usual: Object) -> Object:
+    given = {name: value for name, value in (rules or {}).items() if value is not None}
+    return {**copy.deepcopy(usual), **given}
+
+
+def _begin(obj: Object) -> None:
+    obj["status"] = {}
+    _fill(obj)
+
+
+def _check(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    spec = obj["spec"]
+    least, most = spec["minReplicas"], spec.get("maxReplicas") or 0
+    if least < 1:
+        found.append(bad("spec.minReplicas", least, "must be greater than or equal to 1"))
+    if most == 0:
+        found.append(required("spec.maxReplicas", "must be set and greater than 0"))
+    elif most < 0:
+        found.append(bad("spec.maxReplicas", most, "must be greater than or equal to 1"))
+    if most < least:
+        found.append(bad("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`"))
+    _check_reference(found, spec["scaleTargetRef"], "spec.scaleTargetRef")
+    if _is_first_version(obj):
+        percent = spec["targetCPUUtilizationPercentage"]
+        if percent < 1:
+            found.append(bad("spec.targetCPUUtilizationPercentage", percent, "must be greater than 0"))
+        return found
+    for index, metric in enumerate(spec["metrics"]):
+        _check_metric(found, metric, f"spec.metrics[{index}]")
+    for name, rules in (spec.get("behavior") or {}).items():
+        _check_rules(found, rules, f"spec.behavior.{name}")
+    return found
+
+
+def _check_reference(found: Problems, reference: Object, path: str) -> None:
+    for name in ("kind", "name"):
+        value = reference.get(name) or ""
+        if value:
+            refuse_each(found, f"{path}.{name}", value, formats.path_segment(value))
+        else:
+            found.append(required(f"{path}.{name}"))
+    version = reference.get("apiVersion") or ""
+    if version.count("/") > 1:
+        found.append(bad(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}"))
+
+
+def _check_metric(found: Problems, metric: Object, path: str) -> None:
+    kind = metric.get("type") or ""
+    if not kind:
+        found.append(required(f"{path}.type", "must specify a metric source type"))
+    if kind not in _SOURCES:
+        found.append(not_supported(f"{path}.type", kind, _SOURCES))
+    given = [name for name in _SOURCES.values() if metric.get(name) is not None]
+    if len(given) == 1:
+        _check_source(found, metric[given[0]], f"{path}.{given[0]}", given[0])
+    expected = _SOURCES.get(kind)
+    if expected is None:
+        found.append(not_supported(f"{path}.type", kind, _SOURCES))
+    elif expected not in given:
+        detail = "must populate information for the given metric source"
+        found.append(required(f"{path}.{expected}", detail))
+    if len(given) != 1:
+        others = (name for name in given if name != expected)
+        found.extend(forbidden(f"{path}.{name}", "must populate the given metric source only") for name in others)
+
+
+def _check_source(found: Problems, source: Object, path: str, kind: str) -> None:
+    target = source.get("target") or {}
+    if kind in {"resource", "containerResource"}:
+        if not source.get("name"):
+            found.append(required(f"{path}.name", "must specify a resource name"))
+    elif not (source.get("metric") or {}).get("name"):
+        found.append(required(f"{path}.metric.name", "must specify a metric name"))
+    _check_target(found, target, f"{path}.target")
+    average, share = target.get("averageValue"), target.get("averageUtilization")
+    if kind in {"resource", "containerResource"}:
+        if average is None and share is None:
+            found.append(required(f"{path}.target.averageUtilization", _EITHER))
+        elif average is not None and share is not None:
+            detail = "may not set both a target raw value and a target utilization"
+            found.append(forbidden(f"{path}.target.averageValue", detail))
+    elif kind == "pods" and average is None:
+        found.append(required(f"{path}.target.averageValue", "must specify a positive target averageValue"))
+
+
+def _check_target(found: Problems, target: Object, path: str) -> None:
+    kind = target.get("type") or ""
+    if not kind:
+        found.append(required(f"{path}.type", "must specify a metric target type"))
+    if kind not in _TARGETS:
+        found.append(bad(f"{path}.type", kind, "must be either Utilization, Value, or AverageValue"))
+    for name in ("value", "averageValue"):
+        amount = target.get(name)
+        if amount is not None and quantities.amount(amount) <= 0:
+            found.append(bad(f"{path}.{name}", amount, "must be positive"))
+    share = target.get("averageUtilization")
+    if share is not None and share < 1:
+        found.append(bad(f"{path}.averageUtilization", share, "must be greater than 0"))
+
+
+def _check_rules(found: Problems, rules: Object, path: str) -> None:
+    seconds = rules.get("stabilizationWindowSeconds")
+    if seconds is not None and seconds < 0:
+        found.append(bad(f"{path}.stabilizationWindowSeconds", seconds, "must be greater than or equal to zero"))
+    if seconds is not None and seconds > _MOST_STABLE_SECONDS:
+        detail = f"must be less than or equal to {_MOST_STABLE_SECONDS}"
+        found.append(bad(f"{path}.stabilizationWindowSeconds", seconds, detail))
+    if rules["selectPolicy"] not in _SELECT:
+        found.append(not_supported(f"{path}.selectPolicy", rules["selectPolicy"], _SELECT))
+    if not rules["policies"]:
+        found.append(required(f"{path}.policies", "must specify at least one Policy"))
+    for index, policy in enumerate(rules["policies"]):
+        _check_scaling_policy(found, policy, f"{path}.policies[{index}]")
+
+
+def _check_scaling_policy(found: Problems, policy: Object, path: str) -> None:
+    if policy.get("type") not in _POLICIES:
+        found.append(not_supported(f"{path}.type", policy.get("type") or "", _POLICIES))
+    for name in ("value", "periodSeconds"):
+        if (policy.get(name) or 0) <= 0:
+            found.append(bad(f"{path}.{name}", policy.get(name) or 0, "must be greater than zero"))
+    if (policy.get("periodSeconds") or 0) > _MOST_PERIOD_SECONDS:
+        detail = f"must be less than or equal to {_MOST_PERIOD_SECONDS}"
+        found.append(bad(f"{path}.periodSeconds", policy["periodSeconds"], detail))
+
+
+KINDS = {("autoscaling", "HorizontalPodAutoscaler"): BuiltIn(fill=_fill, begin=_begin, check=_check, status={})}

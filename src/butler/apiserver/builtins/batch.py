@@ -1,0 +1,293 @@
+"""Job and CronJob."""
+
+from __future__ import annotations
+
+import re
+import zoneinfo
+
+from butler.errors import FieldError, not_supported
+
+from ..resources import Object
+from . import formats, schedules, selectors
+from .model import BuiltIn
+from .pod_checks import check_template
+from .pod_defaults import fill_template
+from .problems import Problems, bad, not_negative, required, unchanged
+
+_PREFIX = "batch.kubernetes.io/"
+_CONTROLLER, _NAME = f"{_PREFIX}controller-uid", f"{_PREFIX}job-name"
+_LEGACY_CONTROLLER, _LEGACY_NAME = "controller-uid", "job-name"
+_MODES = ("NonIndexed", "Indexed")
+_CONCURRENCY = ("Allow", "Forbid", "Replace")
+_REPLACEMENTS = ("Failed", "TerminatingOrFailed")
+_COUNTS = (
+    "parallelism",
+    "completions",
+    "activeDeadlineSeconds",
+    "backoffLimit",
+    "ttlSecondsAfterFinished",
+    "backoffLimitPerIndex",
+    "maxFailedIndexes",
+)
+_FIXED = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
+_NEEDS_INDEX = "requires indexed completion mode"
+_zone_part = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9_+-]*").fullmatch
+
+
+def _fill_job(obj: Object) -> None:
+    spec = obj.get("spec")
+    if spec is None:
+        spec = obj["spec"] = {}
+    _fill_template_and_policy(obj, spec)
+    if spec.get("parallelism") is None:
+        if spec.get("completions") is None:
+            spec["completions"] = 1
+        spec["parallelism"] = 1
+    if spec.get("backoffLimit") is None:
+        spec["backoffLimit"] = 6 if spec.get("backoffLimitPerIndex") is None else 2**31 - 1
+    for name, value in (("completionMode", "NonIndexed"), ("suspend", False), ("manualSelector", False)):
+        if spec.get(name) is None:
+            spec[name] = value
+    if spec.get("podReplacementPolicy") is None:
+        spec["podReplacementPolicy"] = "TerminatingOrFailed" if spec.get("podFailurePolicy") is None else "Failed"
+    _copy_labels(obj)
+
+
+def _fill_template_and_policy(obj: Object, spec: Object) -> None:
+    if spec.get("template") is None:
+        spec["template"] = {}
+    fill_template(obj, spec["template"])
+    for rule in (spec.get("podFailurePolicy") or {}).get("rules") or ():
+        for pattern in rule.get("onPodConditions") or ():
+            pattern["status"] = pattern.get("status") or "True"
+
+
+def _copy_labels(obj: Object) -> None:
+    """A job without labels shows those of its pods."""
+    labels = obj["spec"]["template"]["metadata"].get("labels")
+    if labels and not obj["metadata"].get("labels"):
+        obj["metadata"]["labels"] = dict(labels)
+
+
+def _begin_job(obj: Object) -> None:
+    spec, metadata = obj["spec"], obj["metadata"]
+    if spec["manualSelector"]:
+        return
+    name, uid = metadata.get("name", ""), metadata.get("uid", "")
+    marks = {_LEGACY_NAME: name, _NAME: name, _LEGACY_CONTROLLER: uid, _CONTROLLER: uid}
+    template = spec["template"]["metadata"]
+    template["labels"] = {**marks, **(template.get("labels") or {})}
+    selector = spec["selector"] = dict(spec.get("selector") or {})
+    selector["matchLabels"] = {_CONTROLLER: uid, **(selector.get("matchLabels") or {})}
+    _copy_labels(obj)
+
+
+def _check_job(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    spec, metadata = obj["spec"], obj["metadata"]
+    if not spec["manualSelector"] and spec.get("selector") is not None:
+        _check_generated(found, spec, metadata)
+    _check_job_spec(found, spec, "spec")
+    _check_job_selector(found, spec)
+    completions = spec.get("completions")
+    if spec["completionMode"] == "Indexed" and completions:
+        host = f"{metadata.get('name', '')}-{completions - 1}"
+        if formats.label(host):
+            detail = f"will not able to create pod with invalid DNS label: {host}"
+            found.append(bad("metadata.name", metadata.get("name"), detail))
+    return found
+
+
+def _check_generated(found: Problems, spec: Object, metadata: Object) -> None:
+    name, uid = metadata.get("name", ""), metadata.get("uid", "")
+    expected = {_LEGACY_CONTROLLER: uid, _LEGACY_NAME: name, _CONTROLLER: uid, _NAME: name}
+    labels = spec["template"]["metadata"].get("labels") or {}
+    for key, value in expected.items():
+        path = "spec.template.metadata.labels"
+        if key not in labels:
+            found.append(required(f"{path}[{key}]", f"must be '{value}'"))
+        elif labels[key] != value:
+            found.append(bad(f"{path}[{key}]", labels, f"must be '{value}'"))
+    if not selectors.matches(spec["selector"], expected):
+        found.append(bad("spec.selector", spec["selector"], "`selector` not auto-generated"))
+
+
+def _check_job_selector(found: Problems, spec: Object) -> None:
+    selector = spec.get("selector")
+    if selector is None:
+        found.append(required("spec.selector"))
+    else:
+        selectors.check_selector(found, selector, "spec.selector")
+    labels = spec["template"]["metadata"].get("labels")
+    if not selectors.matches(selector, labels):
+        detail = "`selector` does not match template `labels`"
+        found.append(bad("spec.template.metadata.labels", labels, detail))
+
+
+def _check_job_spec(found: Problems, spec: Object, path: str) -> None:
+    for name in _COUNTS:
+        not_negative(found, spec, name, path)
+    if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
+        found.append(required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified"))
+    _check_completion_mode(found, spec, path)
+    policy = spec.get("podReplacementPolicy")
+    allowed = _REPLACEMENTS if spec.get("podFailurePolicy") is None else ("Failed",)
+    if policy is not None and policy not in allowed:
+        found.append(not_supported(f"{path}.podReplacementPolicy", policy, allowed))
+    check_template(found, spec["template"], f"{path}.template")
+    _check_restart_policy(found, spec, f"{path}.template.spec.restartPolicy")
+
+
+def _check_completion_mode(found: Problems, spec: Object, path: str) -> None:
+    mode = spec.get("completionMode")
+    if mode is not None and mode not in _MODES:
+        found.append(not_supported(f"{path}.completionMode", mode, _MODES))
+    if mode == "Indexed":
+        if spec.get("completions") is None:
+            found.append(required(f"{path}.completions", "when completion mode is Indexed"))
+    elif mode in {None, "NonIndexed"}:
+        for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
+            if spec.get(name) is not None:
+                found.append(bad(f"{path}.{name}", spec[name], _NEEDS_INDEX))
+
+
+def _check_restart_policy(found: Problems, spec: Object, path: str) -> None:
+    policy = spec["template"]["spec"]["restartPolicy"]
+    if policy == "Always":
+        found.append(required(path, 'valid values: "OnFailure", "Never"'))
+    elif policy not in {"OnFailure", "Never"}:
+        found.append(not_supported(path, policy, ("OnFailure", "Never")))
+    elif spec.get("podFailurePolicy") is not None and policy != "Never":
+        found.append(bad(path, policy, 'only "Never" is supported when podFailurePolicy is specified'))
+
+
+def _check_job_update(obj: Object, old: Object) -> list[FieldError]:
+    found: Problems = []
+    spec, before = obj["spec"], old["spec"]
+    _check_job_spec(found, spec, "spec")
+    _check_job_selector(found, spec)
+    _check_completions(found, spec, before)
+    unchanged(found, "spec.selector", spec.get("selector"), before.get("selector"))
+    if not _may_change_template(spec, before, old):
+        unchanged(found, "spec.template", spec["template"], before["template"])
+    for name in _FIXED:
+        unchanged(found, f"spec.{name}", spec.get(name), before.get(name))
+    return found
+
+
+def _check_completions(found: Problems, spec: Object, before: Object) -> None:
+    new, old = spec.get("completions"), before.get("completions")
+    if spec["completionMode"] != "Indexed":
+        unchanged(found, "spec.completions", new, old)
+    elif new is not None and new != old and new != spec["parallelism"]:
+        found.append(bad("spec.completions", new, "can only be modified in tandem with spec.parallelism"))
+
+
+def _may_change_template(spec: Object, before: Object, old: Object) -> bool:
+    """A suspended job that never started may move its pods elsewhere."""
+    if not before.get("suspend") or (old.get("status") or {}).get("startTime"):
+        return False
+    movable = ("nodeSelector", "tolerations", "affinity", "schedulingGates")
+    new_spec, old_spec = spec["template"]["spec"], before["template"]["spec"]
+    fixed = {*new_spec, *old_spec}.difference(movable)
+    return all(new_spec.get(name) == old_spec.get(name) for name in fixed)
+
+
+def _fill_cron_job(obj: Object) -> None:
+    spec = obj.get("spec")
+    if spec is None:
+        spec = obj["spec"] = {}
+    if not spec.get("concurrencyPolicy"):
+        spec["concurrencyPolicy"] = "Allow"
+    for name, value in (("suspend", False), ("successfulJobsHistoryLimit", 3), ("failedJobsHistoryLimit", 1)):
+        if spec.get(name) is None:
+            spec[name] = value
+    for holder, name in ((spec, "jobTemplate"), (spec.get("jobTemplate") or {}, "metadata")):
+        if holder.get(name) is None:
+            holder[name] = {}
+    template = spec["jobTemplate"]
+    template["metadata"] = template.get("metadata") or {}
+    template["spec"] = template.get("spec") or {}
+    _fill_template_and_policy(obj, template["spec"])
+
+
+def _check_cron_job(obj: Object) -> list[FieldError]:
+    found = _cron_spec_problems(obj["spec"], old_schedule="", old_zone=None)
+    name = obj["metadata"].get("name", "")
+    if len(name) > 52:
+        found.append(bad("metadata.name", name, formats.at_most(52)))
+    return found
+
+
+def _check_cron_job_update(obj: Object, old: Object) -> list[FieldError]:
+    before = old["spec"]
+    return _cron_spec_problems(obj["spec"], before.get("schedule", ""), before.get("timeZone"))
+
+
+def _cron_spec_problems(spec: Object, old_schedule: str, old_zone: str | None) -> Problems:
+    found: Problems = []
+    _check_schedule(found, spec, old_schedule)
+    not_negative(found, spec, "startingDeadlineSeconds", "spec")
+    if spec.get("timeZone") is not None and spec["timeZone"] != old_zone:
+        _check_zone(found, spec["timeZone"])
+    if spec["concurrencyPolicy"] not in _CONCURRENCY:
+        found.append(not_supported("spec.concurrencyPolicy", spec["concurrencyPolicy"], _CONCURRENCY))
+    job = spec["jobTemplate"]["spec"]
+    _check_job_spec(found, job, "spec.jobTemplate.spec")
+    if job.get("selector") is not None:
+        place = "spec.jobTemplate.spec.selector"
+        found.append(bad(place, job["selector"], "`selector` will be auto-generated"))
+    if job.get("manualSelector"):
+        found.append(not_supported("spec.jobTemplate.spec.manualSelector", True, ("nil", "false")))
+    not_negative(found, spec, "successfulJobsHistoryLimit", "spec")
+    not_negative(found, spec, "failedJobsHistoryLimit", "spec")
+    return found
+
+
+def _check_schedule(found: Problems, spec: Object, old_schedule: str) -> None:
+    schedule = spec.get("schedule") or ""
+    if not schedule:
+        found.append(required("spec.schedule"))
+        return
+    if reason := schedules.problem(schedule):
+        found.append(bad("spec.schedule", schedule, reason))
+    if "TZ" in schedule and "TZ" not in old_schedule:
+        detail = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
+        found.append(bad("spec.schedule", schedule, detail))
+
+
+def _check_zone(found: Problems, zone: str) -> None:
+    path = "spec.timeZone"
+    if not zone:
+        found.append(bad(path, zone, "timeZone must be nil or non-empty string"))
+        return
+    if not all(_zone_part(part) for part in zone.split("/")):
+        found.append(bad(path, zone, f"unknown time zone {zone}"))
+        return
+    if zone.lower() == "local":
+        detail = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
+        found.append(bad(path, zone, detail))
+        return
+    try:
+        zoneinfo.ZoneInfo(zone)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        found.append(bad(path, zone, f"unknown time zone {zone}"))
+
+
+KINDS = {
+    ("batch", "Job"): BuiltIn(
+        fill=_fill_job,
+        begin=_begin_job,
+        check=_check_job,
+        check_update=_check_job_update,
+        status={},
+        generation=("spec",),
+    ),
+    ("batch", "CronJob"): BuiltIn(
+        fill=_fill_cron_job,
+        check=_check_cron_job,
+        check_update=_check_cron_job_update,
+        status={},
+        generation=("spec",),
+    ),
+}

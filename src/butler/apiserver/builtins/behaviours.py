@@ -1,0 +1,64 @@
+"""Which built-in kind does what: the one place to ask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..resources import Object
+from . import (
+    admission,
+    autoscaling,
+    batch,
+    cluster,
+    config,
+    core,
+    networking,
+    pods,
+    rbac,
+    services,
+    storage,
+    workloads,
+)
+from .model import PLAIN, BuiltIn, NameRule
+
+_THEMES = (
+    config,
+    core,
+    pods,
+    workloads,
+    batch,
+    services,
+    networking,
+    storage,
+    rbac,
+    autoscaling,
+    admission,
+    cluster,
+)
+_KINDS: dict[tuple[str, str], BuiltIn] = {key: kind for theme in _THEMES for key, kind in theme.KINDS.items()}
+
+
+def behaviour_of(group: str, kind: str) -> BuiltIn:
+    """The behaviour of a built-in kind; one that does nothing when the kind has nothing special."""
+    return _KINDS.get((group, kind), PLAIN)
+
+
+def name_rule(group: str, kind: str) -> NameRule:
+    """What objects of a kind may be called."""
+    return behaviour_of(group, kind).name_rule
+
+
+def has_generation(group: str, kind: str) -> bool:
+    """Whether objects of a kind count their changes in `metadata.generation`."""
+    return bool(behaviour_of(group, kind).generation)
+
+
+def changes_generation(group: str, kind: str, obj: Object, old: Object) -> bool:
+    """Whether an update is one that counts, such as a change of the spec."""
+    return any(_part(obj, path) != _part(old, path) for path in behaviour_of(group, kind).generation)
+
+
+def _part(obj: Object, path: str) -> Any:
+    outer, dot, inner = path.partition(".")
+    value = obj.get(outer)
+    return (value or {}).get(inner) if dot else value

@@ -1,0 +1,300 @@
+"""Kinds the cluster itself runs on: leases, priorities, budgets, certificates, extensions, events of the new group."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from cryptography import x509
+
+from butler.errors import FieldError, not_supported
+
+from ..resources import Object
+from . import formats
+from .core import event_problems
+from .model import BuiltIn
+from .networking import check_prefixed_path
+from .pods import SYSTEM_PRIORITIES
+from .problems import Problems, bad, duplicate, forbidden, required, unchanged
+from .rollouts import check_int_or_percent, check_not_above_all
+from .selectors import check_selector
+
+HIGHEST_USER_PRIORITY = 1_000_000_000
+_PREEMPTION = ("PreemptLowerPriority", "Never")
+_EVICTION = ("AlwaysAllow", "IfHealthyBudget")
+_BUDGET_COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
+_USAGES = (
+    "any",
+    "cert sign",
+    "client auth",
+    "code signing",
+    "content commitment",
+    "crl sign",
+    "data encipherment",
+    "decipher only",
+    "digital signature",
+    "email protection",
+    "encipher only",
+    "ipsec end system",
+    "ipsec tunnel",
+    "ipsec user",
+    "key agreement",
+    "key encipherment",
+    "microsoft sgc",
+    "netscape sgc",
+    "ocsp signing",
+    "s/mime",
+    "server auth",
+    "signing",
+    "timestamping",
+)
+_CRD_STATUS = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": None}
+
+
+def _need_spec(obj: Object) -> None:
+    if obj.get("spec") is None:
+        obj["spec"] = {}
+
+
+def _check_lease(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    spec = obj["spec"]
+    seconds, transitions = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
+    if seconds is not None and seconds <= 0:
+        found.append(bad("spec.leaseDurationSeconds", seconds, "must be greater than 0"))
+    if transitions is not None and transitions < 0:
+        found.append(bad("spec.leaseTransitions", transitions, "must be greater than or equal to 0"))
+    if spec.get("preferredHolder") and not spec.get("strategy"):
+        found.append(forbidden("spec.preferredHolder", "may only be specified if `strategy` is defined"))
+    return found
+
+
+def _fill_priority(obj: Object) -> None:
+    if obj.get("value") is None:
+        obj["value"] = 0
+    if not obj.get("preemptionPolicy"):
+        obj["preemptionPolicy"] = "PreemptLowerPriority"
+
+
+def _check_priority(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    name = obj["metadata"].get("name", "")
+    if name.startswith("system-"):
+        if reason := _not_a_system_class(name, obj):
+            detail = f"priority class names with 'system-' prefix are reserved for system use only. error: {reason}"
+            found.append(forbidden("metadata.name", detail))
+    elif obj["value"] > HIGHEST_USER_PRIORITY:
+        detail = f"maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}"
+        found.append(forbidden("value", detail))
+    if obj["preemptionPolicy"] not in _PREEMPTION:
+        found.append(not_supported("preemptionPolicy", obj["preemptionPolicy"], _PREEMPTION))
+    return found
+
+
+def _not_a_system_class(name: str, obj: Object) -> str:
+    value = SYSTEM_PRIORITIES.get(name)
+    if value is None:
+        return f"{name} is not a known system priority class"
+    if value != obj["value"]:
+        return f"value of {name} PriorityClass must be {value}"
+    return f"globalDefault of {name} PriorityClass must be false" if obj.get("globalDefault") else ""
+
+
+def _check_priority_update(obj: Object, old: Object) -> list[FieldError]:
+    found: Problems = []
+    if obj["value"] != old["value"]:
+        found.append(forbidden("value", "may not be changed in an update."))
+    unchanged(found, "preemptionPolicy", obj["preemptionPolicy"], old["preemptionPolicy"])
+    return found
+
+
+def _check_budget(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    spec = obj["spec"]
+    least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
+    if least is not None and most is not None:
+        shown = {
+            "MinAvailable": least,
+            "Selector": spec.get("selector"),
+            "MaxUnavailable": most,
+            "UnhealthyPodEvictionPolicy": spec.get("unhealthyPodEvictionPolicy"),
+        }
+        found.append(bad("spec", shown, "minAvailable and maxUnavailable cannot be both set"))
+    for name, value in (("minAvailable", least), ("maxUnavailable", most)):
+        if value is not None:
+            check_int_or_percent(found, value, f"spec.{name}")
+            check_not_above_all(found, value, f"spec.{name}")
+    check_selector(found, spec.get("selector"), "spec.selector")
+    policy = spec.get("unhealthyPodEvictionPolicy")
+    if policy is not None and policy not in _EVICTION:
+        found.append(not_supported("spec.unhealthyPodEvictionPolicy", policy, _EVICTION))
+    return found
+
+
+def _carry_request(obj: Object, old: Object) -> None:
+    obj["spec"] = old["spec"]
+
+
+def _check_request(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    spec = obj["spec"]
+    if reason := _request_problem(spec.get("request") or ""):
+        found.append(bad("spec.request", spec.get("request"), reason))
+    usages = spec.get("usages") or []
+    if not usages:
+        found.append(required("spec.usages"))
+    for index, usage in enumerate(usages):
+        if usage not in _USAGES:
+            found.append(not_supported(f"spec.usages[{index}]", usage, _USAGES))
+    for index, usage in enumerate(usages):
+        if usage in usages[:index]:
+            found.append(duplicate(f"spec.usages[{index}]", usage))
+    signer = spec.get("signerName") or ""
+    if signer == "kubernetes.io/legacy-unknown":
+        detail = "the legacy signerName is not allowed via this API version"
+        found.append(bad("spec.signerName", signer, detail))
+    else:
+        check_prefixed_path(found, signer, "spec.signerName")
+    seconds = spec.get("expirationSeconds")
+    if seconds is not None and seconds < 600:
+        detail = "may not specify a duration less than 600 seconds (10 minutes)"
+        found.append(bad("spec.expirationSeconds", seconds, detail))
+    return found
+
+
+def _request_problem(encoded: str) -> str:
+    try:
+        request = x509.load_pem_x509_csr(base64.b64decode(encoded))
+    except (ValueError, binascii.Error):
+        return "PEM block type must be CERTIFICATE REQUEST"
+    return "" if request.is_signature_valid else "CSR signature is not valid"
+
+
+def _fill_definition(obj: Object) -> None:
+    _need_spec(obj)
+    spec = obj["spec"]
+    names = spec.get("names")
+    if names is None:
+        names = spec["names"] = {}
+    kind = names.get("kind") or ""
+    if not names.get("singular"):
+        names["singular"] = kind.lower()
+    if not names.get("listKind") and kind:
+        names["listKind"] = f"{kind}List"
+    if spec.get("conversion") is None:
+        spec["conversion"] = {"strategy": "None"}
+    webhook = (spec["conversion"].get("webhook") or {}).get("clientConfig") or {}
+    service = webhook.get("service")
+    if service is not None and service.get("port") is None:
+        service["port"] = 443
+
+
+def _begin_definition(obj: Object) -> None:
+    stored = [version.get("name") for version in obj["spec"].get("versions") or () if version.get("storage")]
+    obj["status"]["storedVersions"] = stored or None
+
+
+def _fill_api_service(obj: Object) -> None:
+    _need_spec(obj)
+    service = obj["spec"].get("service")
+    if service is not None and service.get("port") is None:
+        service["port"] = 443
+
+
+def _check_api_service(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    spec = obj["spec"]
+    group, version, name = spec.get("group") or "", spec.get("version") or "", obj["metadata"].get("name", "")
+    if name != f"{version}.{group}":
+        found.append(bad("metadata.name", name, f'must be `spec.version+"."+spec.group`: "{version}.{group}"'))
+    if not version:
+        found.append(required("spec.version"))
+    if not 0 < (spec.get("groupPriorityMinimum") or 0) <= 20000:
+        place, value = "spec.groupPriorityMinimum", spec.get("groupPriorityMinimum") or 0
+        found.append(bad(place, value, "must be positive and less than 20000"))
+    if not 0 < (spec.get("versionPriority") or 0) <= 1000:
+        found.append(bad("spec.versionPriority", spec.get("versionPriority") or 0, "must be positive and less than 1000"))
+    service = spec.get("service")
+    for part in ("namespace", "name") if service is not None else ():
+        if not service.get(part):
+            found.append(required(f"spec.service.{part}"))
+    return found
+
+
+_NEW_EVENT = {
+    "eventTime": None,
+    "reportingController": "",
+    "reportingInstance": "",
+    "deprecatedSource": None,
+    "deprecatedFirstTimestamp": None,
+    "deprecatedLastTimestamp": None,
+}
+
+
+def _fill_new_event(obj: Object) -> None:
+    for name, value in _NEW_EVENT.items():
+        obj.setdefault(name, value)
+    if obj["deprecatedSource"] is None:
+        obj["deprecatedSource"] = {}
+    if obj.get("regarding") is None:
+        obj["regarding"] = {}
+
+
+def _check_new_event(obj: Object) -> list[FieldError]:
+    found = event_problems(obj, obj["regarding"], "reportingController")
+    if obj.get("eventTime") is None:
+        found.append(required("eventTime"))
+    if obj.get("type") not in {"Normal", "Warning"}:
+        found.append(bad("type", "", f"has invalid value: {obj.get('type') or ''}"))
+    return found
+
+
+def _fill_flow_schema(obj: Object) -> None:
+    _need_spec(obj)
+    obj["spec"]["matchingPrecedence"] = obj["spec"].get("matchingPrecedence") or 1000
+
+
+def _fill_priority_level(obj: Object) -> None:
+    _need_spec(obj)
+    for kind, shares in (("limited", 30), ("exempt", 0)):
+        limits = obj["spec"].get(kind)
+        if limits is None:
+            continue
+        for name, value in (("nominalConcurrencyShares", shares), ("lendablePercent", 0)):
+            if limits.get(name) is None:
+                limits[name] = value
+        queuing = (limits.get("limitResponse") or {}).get("queuing")
+        for name, value in (("queues", 64), ("handSize", 8), ("queueLengthLimit", 50)):
+            if queuing is not None and not queuing.get(name):
+                queuing[name] = value
+
+
+def _check_runtime_class(obj: Object) -> list[FieldError]:
+    handler = obj.get("handler") or ""
+    return [bad("handler", handler, rule) for rule in formats.label(handler)]
+
+
+KINDS = {
+    ("coordination.k8s.io", "Lease"): BuiltIn(fill=_need_spec, check=_check_lease),
+    ("scheduling.k8s.io", "PriorityClass"): BuiltIn(
+        fill=_fill_priority, check=_check_priority, check_update=_check_priority_update, generation=("",)
+    ),
+    ("policy", "PodDisruptionBudget"): BuiltIn(
+        fill=_need_spec, check=_check_budget, status=dict.fromkeys(_BUDGET_COUNTS, 0), generation=("spec",)
+    ),
+    ("certificates.k8s.io", "CertificateSigningRequest"): BuiltIn(
+        fill=_need_spec, carry=_carry_request, check=_check_request, status={}, name_rule="path-segment"
+    ),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): BuiltIn(
+        fill=_fill_definition, begin=_begin_definition, status=_CRD_STATUS, generation=("spec",)
+    ),
+    ("apiregistration.k8s.io", "APIService"): BuiltIn(fill=_fill_api_service, check=_check_api_service, status={}),
+    ("events.k8s.io", "Event"): BuiltIn(fill=_fill_new_event, check=_check_new_event),
+    ("flowcontrol.apiserver.k8s.io", "FlowSchema"): BuiltIn(
+        fill=_fill_flow_schema, status={}, generation=("spec",)
+    ),
+    ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): BuiltIn(
+        fill=_fill_priority_level, status={}, generation=("spec",)
+    ),
+    ("node.k8s.io", "RuntimeClass"): BuiltIn(check=_check_runtime_class),
+}

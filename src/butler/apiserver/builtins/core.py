@@ -1,0 +1,368 @@
+"""Namespaces, nodes, service accounts, events, endpoints, quotas and limit ranges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from butler.errors import FieldError, not_supported
+
+from ..resources import Object
+from . import formats, quantities
+from .compute import check_name, check_quota_name, value_problems
+from .containers import check_protocol
+from .model import BuiltIn
+from .pod_checks import EFFECTS
+from .problems import Problems, bad, duplicate, forbidden, refuse_each, required
+from .services import check_reachable
+
+NAMESPACE_LABEL = "kubernetes.io/metadata.name"
+_STANDARD_FINALIZERS = {"kubernetes", "orphan", "foregroundDeletion"}
+_NODE_FACTS = (
+    "machineID",
+    "systemUUID",
+    "bootID",
+    "kernelVersion",
+    "osImage",
+    "containerRuntimeVersion",
+    "kubeletVersion",
+    "kubeProxyVersion",
+    "operatingSystem",
+    "architecture",
+)
+_NODE_STATUS = {
+    "daemonEndpoints": {"kubeletEndpoint": {"Port": 0}},
+    "nodeInfo": dict.fromkeys(_NODE_FACTS, ""),
+}
+_FIXED_CIDR = 'node updates may not change podCIDR except from "" to valid'
+_FIXED_PROVIDER = 'node updates may not change providerID except from "" to valid'
+_LIMIT_TYPES = {"Pod", "Container", "PersistentVolumeClaim"}
+_SCOPES = {
+    "Terminating",
+    "NotTerminating",
+    "BestEffort",
+    "NotBestEffort",
+    "PriorityClass",
+    "CrossNamespacePodAffinity",
+    "VolumeAttributesClass",
+}
+
+
+def _fill_namespace(obj: Object) -> None:
+    metadata = obj["metadata"]
+    if obj.get("spec") is None:
+        obj["spec"] = {}
+    name = metadata.get("name")
+    if name and (metadata.get("labels") or {}).get(NAMESPACE_LABEL) != name:
+        metadata["labels"] = {**(metadata.get("labels") or {}), NAMESPACE_LABEL: name}
+
+
+def _begin_namespace(obj: Object) -> None:
+    _fill_namespace(obj)
+    obj["status"] = {"phase": "Active"}
+    finalizers = obj["spec"].get("finalizers") or []
+    if "kubernetes" not in finalizers:
+        obj["spec"]["finalizers"] = [*finalizers, "kubernetes"]
+
+
+def _carry_namespace(obj: Object, old: Object) -> None:
+    finalizers = (old.get("spec") or {}).get("finalizers")
+    if finalizers:
+        obj["spec"]["finalizers"] = finalizers
+    else:
+        obj["spec"].pop("finalizers", None)
+
+
+def _check_namespace(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    for name in obj["spec"].get("finalizers") or ():
+        refuse_each(found, "spec.finalizers", name, formats.qualified_name(name))
+        if "/" not in name and name not in _STANDARD_FINALIZERS:
+            detail = "name is neither a standard finalizer name nor is it fully qualified"
+            found.append(bad("spec.finalizers", name, detail))
+    return found
+
+
+def _no_problems(_obj: Object, _old: Object) -> list[FieldError]:
+    return []
+
+
+def _fill_node(obj: Object) -> None:
+    spec = obj.get("spec")
+    if spec is None:
+        spec = obj["spec"] = {}
+    if spec.get("podCIDR") and not spec.get("podCIDRs"):
+        spec["podCIDRs"] = [spec["podCIDR"]]
+    elif spec.get("podCIDRs") and not spec.get("podCIDR"):
+        spec["podCIDR"] = spec["podCIDRs"][0]
+    status = obj.get("status")
+    if not status:
+        return
+    quantities.settle(obj, status, "capacity", "allocatable")
+    if status.get("capacity") and status.get("allocatable") is None:
+        status["allocatable"] = dict(status["capacity"])
+    if status.get("nodeInfo") is not None:
+        status["nodeInfo"] = {**_NODE_STATUS["nodeInfo"], **status["nodeInfo"]}
+    for condition in status.get("conditions") or ():
+        condition.setdefault("lastHeartbeatTime", None)
+        condition.setdefault("lastTransitionTime", None)
+
+
+def _check_node(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    _check_taints(found, obj["spec"].get("taints") or ())
+    _check_node_resources(found, obj)
+    networks = obj["spec"].get("podCIDRs") or []
+    for index, network in enumerate(networks):
+        refuse_each(found, f"spec.podCIDRs[{index}]", network, formats.cidr(network))
+    families = {":" in network for network in networks}
+    if len(networks) > len(families):
+        detail = "may specify no more than one CIDR for each IP family"
+        found.append(bad("spec.podCIDRs", networks, detail))
+    return found
+
+
+def _check_node_resources(found: Problems, obj: Object) -> None:
+    for part in ("capacity", "allocatable"):
+        for name, value in ((obj.get("status") or {}).get(part) or {}).items():
+            found.extend(value_problems(name, value, f"status.{part}.{name}"))
+
+
+def _check_taints(found: Problems, taints: Any) -> None:
+    seen: set[tuple[str, str]] = set()
+    for index, taint in enumerate(taints):
+        # The real server looks for taints below metadata when it names them.
+        path = f"metadata.taints[{index}]"
+        key, value, effect = taint.get("key") or "", taint.get("value") or "", taint.get("effect") or ""
+        refuse_each(found, f"{path}.key", key, formats.qualified_name(key))
+        if broken := formats.label_value(value):
+            found.append(bad(f"{path}.value", value, ";".join(broken)))
+        if not effect:
+            found.append(required(f"{path}.effect"))
+        elif effect not in EFFECTS:
+            found.append(not_supported(f"{path}.effect", effect, EFFECTS))
+        if (effect, key) in seen:
+            shown = {"Key": key, "Value": value, "Effect": effect, "TimeAdded": taint.get("timeAdded")}
+            found.append(duplicate(path, shown, "taints must be unique by key and effect pair"))
+        seen.add((effect, key))
+
+
+def _check_node_update(obj: Object, old: Object) -> list[FieldError]:
+    found: Problems = []
+    spec, before = obj["spec"], old.get("spec") or {}
+    _check_node_resources(found, obj)
+    fixed = before.get("podCIDRs")
+    if fixed and fixed != spec.get("podCIDRs"):
+        found.append(forbidden("spec.podCIDRs", _FIXED_CIDR))
+    if before.get("providerID") and before["providerID"] != spec.get("providerID"):
+        found.append(forbidden("spec.providerID", _FIXED_PROVIDER))
+    _check_taints(found, spec.get("taints") or ())
+    return found
+
+
+def _begin_service_account(obj: Object) -> None:
+    if obj.get("secrets"):
+        obj["secrets"] = [{"name": secret["name"]} if secret.get("name") else {} for secret in obj["secrets"]]
+
+
+def _carry_service_account(obj: Object, _old: Object) -> None:
+    _begin_service_account(obj)
+
+
+_EVENT = {
+    "source": None,
+    "firstTimestamp": None,
+    "lastTimestamp": None,
+    "eventTime": None,
+    "reportingComponent": "",
+    "reportingInstance": "",
+}
+
+
+def _fill_event(obj: Object) -> None:
+    if obj.get("involvedObject") is None:
+        obj["involvedObject"] = {}
+    for name, value in _EVENT.items():
+        if name not in obj:
+            obj[name] = value
+    if obj["source"] is None:
+        obj["source"] = {}
+
+
+_NO_SUCH_NAMESPACE = "does not match event.namespace"
+
+
+def event_problems(obj: Object, subject: Object, controller_name: str) -> Problems:
+    """What both groups of events have in common; `subject` is what the event is about."""
+    found: Problems = []
+    place, namespace = subject.get("namespace") or "", obj["metadata"].get("namespace") or ""
+    if obj.get("eventTime") is None:
+        fits = place == namespace if place else namespace in {"", "default"}
+        if not fits:
+            found.append(bad("involvedObject.namespace", place, _NO_SUCH_NAMESPACE))
+    else:
+        if not place and namespace not in {"default", "kube-system"}:
+            found.append(bad("involvedObject.namespace", place, _NO_SUCH_NAMESPACE))
+        _check_timed_event(found, obj, controller_name)
+    refuse_each(found, "namespace", namespace, formats.subdomain(namespace))
+    return found
+
+
+def _check_timed_event(found: Problems, obj: Object, controller_name: str) -> None:
+    controller = obj.get(controller_name) or ""
+    if not controller:
+        found.append(required(controller_name))
+    refuse_each(found, controller_name, controller, formats.qualified_name(controller))
+    for name in ("reportingInstance", "action", "reason"):
+        text = obj.get(name) or ""
+        if not text:
+            found.append(required(name))
+        elif len(text) > 128:
+            found.append(bad(name, "", "can have at most 128 characters"))
+    if len(obj.get("message") or obj.get("note") or "") > 1024:
+        found.append(bad("message", "", "can have at most 1024 characters"))
+
+
+def _check_event(obj: Object) -> list[FieldError]:
+    return event_problems(obj, obj["involvedObject"], "reportingComponent")
+
+
+def _fill_endpoints(obj: Object) -> None:
+    for subset in obj.get("subsets") or ():
+        for port in subset.get("ports") or ():
+            if not port.get("protocol"):
+                port["protocol"] = "TCP"
+
+
+def _check_endpoints(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    for index, subset in enumerate(obj.get("subsets") or ()):
+        path = f"subsets[{index}]"
+        if not subset.get("addresses") and not subset.get("notReadyAddresses"):
+            found.append(required(path, "must specify `addresses` or `notReadyAddresses`"))
+        for kind in ("addresses", "notReadyAddresses"):
+            for position, address in enumerate(subset.get(kind) or ()):
+                check_reachable(found, address.get("ip") or "", f"{path}.{kind}[{position}].ip")
+        ports = subset.get("ports") or ()
+        for position, port in enumerate(ports):
+            _check_endpoint_port(found, port, f"{path}.ports[{position}]", needs_name=len(ports) > 1)
+    return found
+
+
+def _check_endpoint_port(found: Problems, port: Object, path: str, *, needs_name: bool) -> None:
+    name = port.get("name") or ""
+    if name:
+        refuse_each(found, f"{path}.name", name, formats.label(name))
+    elif needs_name:
+        found.append(required(f"{path}.name"))
+    refuse_each(found, f"{path}.port", port.get("port") or 0, formats.port(port.get("port") or 0))
+    check_protocol(found, port, path)
+
+
+def _fill_quota(obj: Object) -> None:
+    if obj.get("spec") is None:
+        obj["spec"] = {}
+    quantities.settle(obj, obj["spec"], "hard")
+    quantities.settle(obj, obj.get("status"), "hard", "used")
+
+
+def _check_quota(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    for name, value in (obj["spec"].get("hard") or {}).items():
+        path = f"spec.hard[{name}]"
+        check_quota_name(found, name, path)
+        found.extend(value_problems(name, value, path))
+    scopes = obj["spec"].get("scopes") or []
+    found.extend(bad("spec.scopes", scopes, "unsupported scope") for scope in scopes if scope not in _SCOPES)
+    for pair in ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"}):
+        if pair.issubset(scopes):
+            found.append(bad("spec.scopes", scopes, "conflicting scopes"))
+    return found
+
+
+def _check_quota_update(obj: Object, old: Object) -> list[FieldError]:
+    found = _check_quota(obj)
+    scopes = obj["spec"].get("scopes") or []
+    if set(scopes) != set(old["spec"].get("scopes") or []):
+        found.append(bad("spec.scopes", scopes, "field is immutable"))
+    return found
+
+
+def _fill_limit_range(obj: Object) -> None:
+    if obj.get("spec") is None:
+        obj["spec"] = {}
+    obj["spec"].setdefault("limits", None)
+    for limit in obj["spec"]["limits"] or ():
+        quantities.settle(obj, limit, "max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
+        if limit.get("type") == "Container":
+            limit["default"] = {**(limit.get("max") or {}), **(limit.get("default") or {})}
+            asked = {**(limit.get("min") or {}), **limit["default"], **(limit.get("defaultRequest") or {})}
+            limit["defaultRequest"] = asked
+            for name in ("default", "defaultRequest"):
+                if not limit[name]:
+                    del limit[name]
+
+
+def _check_limit_range(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    seen: set[str] = set()
+    for index, limit in enumerate(obj["spec"]["limits"] or ()):
+        path, kind = f"spec.limits[{index}]", limit.get("type") or ""
+        if broken := formats.qualified_name(kind):
+            refuse_each(found, f"{path}.type", kind, broken)
+        elif "/" not in kind and kind not in _LIMIT_TYPES:
+            found.append(bad(f"{path}.type", kind, "must be a standard limit type or fully qualified"))
+        if kind in seen:
+            found.append(duplicate(f"{path}.type", kind))
+        seen.add(kind)
+        _check_limits(found, limit, path)
+    return found
+
+
+def _check_limits(found: Problems, limit: Object, path: str) -> None:
+    names = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
+    for part in names:
+        for name in limit.get(part) or ():
+            check_name(found, name, f"{path}.{part}[{name}]")
+    if limit.get("type") == "Pod":
+        for part in ("default", "defaultRequest"):
+            if limit.get(part):
+                found.append(forbidden(f"{path}.{part}", "may not be specified when `type` is 'Pod'"))
+    for part, small, small_text, large, large_text in _ORDERED:
+        for name in sorted({*(limit.get(small) or ())} & {*(limit.get(large) or ())}):
+            low, high = limit[small][name], limit[large][name]
+            if quantities.amount(low) > quantities.amount(high):
+                shown = limit[part if part in {small, large} else small][name]
+                detail = f"{small_text} value {low} is greater than {large_text} value {high}"
+                found.append(bad(f"{path}.{part}[{name}]", shown, detail))
+
+
+_ORDERED = (
+    ("min", "min", "min", "max", "max"),
+    ("defaultRequest", "min", "min", "defaultRequest", "default request"),
+    ("defaultRequest", "defaultRequest", "default request", "max", "max"),
+    ("defaultRequest", "defaultRequest", "default request", "default", "default limit"),
+    ("default", "default", "default", "max", "max"),
+)
+
+
+KINDS = {
+    ("", "Namespace"): BuiltIn(
+        fill=_fill_namespace,
+        begin=_begin_namespace,
+        carry=_carry_namespace,
+        check=_check_namespace,
+        check_update=_no_problems,
+        status={"phase": "Active"},
+        name_rule="label",
+    ),
+    ("", "Node"): BuiltIn(
+        fill=_fill_node, check=_check_node, check_update=_check_node_update, status=_NODE_STATUS, keeps_status=True
+    ),
+    ("", "ServiceAccount"): BuiltIn(begin=_begin_service_account, carry=_carry_service_account),
+    ("", "Event"): BuiltIn(fill=_fill_event, check=_check_event),
+    ("", "Endpoints"): BuiltIn(fill=_fill_endpoints, check=_check_endpoints),
+    ("", "ResourceQuota"): BuiltIn(
+        fill=_fill_quota, check=_check_quota, check_update=_check_quota_update, status={}
+    ),
+    ("", "LimitRange"): BuiltIn(fill=_fill_limit_range, check=_check_limit_range),
+}

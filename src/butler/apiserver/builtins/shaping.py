@@ -1,0 +1,149 @@
+"""Objects of built-in kinds as Go writes them: zero values left out or spelt out, quantities in one spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from ..resources import Object
+from . import data, quantities
+
+_SCALARS: dict[str, Any] = {"string": "", "int32": 0, "int64": 0, "bool": False, "double": 0}
+_FORMS: dict[str, Any] = {
+    "meta.v1.Time": None,
+    "meta.v1.MicroTime": None,
+    "api.resource.Quantity": "0",
+    "util.intstr.IntOrString": 0,
+    "pkg.runtime.RawExtension": None,
+}
+"""Values that are structs in Go but not in JSON, and what they are when not set."""
+_QUANTITY = "api.resource.Quantity"
+_LEFT_ALONE = ("meta.v1.ManagedFieldsEntry", "apiextensions.v1.JSON")
+"""Definitions nobody fills in: written by the server itself, or schemas that have rules of their own."""
+
+Change = Callable[[Any], None]
+
+
+class Shape:
+    """One definition, compiled. `apply` makes an object look as it would after a round through Go."""
+
+    def __init__(self) -> None:
+        self._droppable: set[str] = set()
+        self._nullable: set[str] = set()
+        self._changes: dict[str, Change] = {}
+        self._replacements: dict[str, Callable[[Any], Any]] = {}
+        self._scalars: list[tuple[str, Any]] = []
+        self._structs: list[tuple[str, Shape]] = []
+
+    def apply(self, obj: Object) -> None:
+        surplus: list[str] = []
+        for name, value in obj.items():
+            if value:
+                if change := self._changes.get(name):
+                    change(value)
+                elif replace := self._replacements.get(name):
+                    obj[name] = replace(value)
+            elif value is None or name in self._droppable:
+                surplus.append(name)
+            elif change := self._changes.get(name):
+                change(value)
+        for name in surplus:
+            del obj[name]
+        for name, value in self._scalars:
+            if name not in obj:
+                obj[name] = value
+        for name, shape in self._structs:
+            if name not in obj:
+                obj[name] = {}
+                shape.apply(obj[name])
+
+    def below(self, name: str) -> Shape | None:
+        """The shape of a struct that is always there, such as the status."""
+        return next((shape for one, shape in self._structs if one == name), None)
+
+    def learn(self, definition: data.Definition) -> None:
+        for field in definition.fields:
+            if field.inline:
+                self.learn(data.definition(field.type))
+            else:
+                self._learn_field(field)
+
+    def _learn_field(self, field: data.Field) -> None:
+        name, kind = field.name, field.type
+        if kind[:2] in ("[]", "{}") or kind == "bytes":
+            self._learn_collection(field)
+        elif kind in _SCALARS or kind in _FORMS:
+            self._learn_value(field)
+        elif not kind.startswith(_LEFT_ALONE):
+            inner = shape_of(kind)
+            self._changes[name] = inner.apply
+            if field.pointer:
+                self._learn_absence(field, None)
+            elif field.omit_zero:
+                self._droppable.add(name)
+            else:
+                self._structs.append((name, inner))
+
+    def _learn_collection(self, field: data.Field) -> None:
+        item = field.type[2:].removeprefix("()")
+        self._droppable.add(field.name)
+        self._learn_absence(field, None)
+        if field.type[:2] == "{}" and item == _QUANTITY:
+            self._changes[field.name] = quantities.settle
+        elif item not in _SCALARS and item not in _FORMS and item != "bytes" and not item.startswith(_LEFT_ALONE):
+            inner = shape_of(item)
+            self._changes[field.name] = _each(inner) if field.type[:2] == "[]" else _each_value(inner)
+
+    def _learn_value(self, field: data.Field) -> None:
+        if field.type == _QUANTITY:
+            self._replacements[field.name] = quantities.canonical
+        is_form = field.type in _FORMS
+        if field.pointer:
+            self._learn_absence(field, None)
+        elif is_form:
+            # Go leaves out an empty struct only when told to leave out zeros.
+            if not field.omit_zero:
+                self._scalars.append((field.name, _FORMS[field.type]))
+        elif field.omit_empty:
+            self._droppable.add(field.name)
+        else:
+            self._scalars.append((field.name, _SCALARS[field.type]))
+
+    def _learn_absence(self, field: data.Field, value: Any) -> None:
+        if not field.omit_empty:
+            self._scalars.append((field.name, value))
+
+
+def _each(inner: Shape) -> Change:
+    def change(items: list[Object]) -> None:
+        for item in items:
+            inner.apply(item)
+
+    return change
+
+
+def _each_value(inner: Shape) -> Change:
+    def change(items: dict[str, Object]) -> None:
+        for item in items.values():
+            inner.apply(item)
+
+    return change
+
+
+_known: dict[str, Shape] = {}
+
+
+def shape_of(name: str) -> Shape:
+    """The shape of a definition; definitions may contain themselves."""
+    if name not in _known:
+        _known[name] = Shape()
+        _known[name].learn(data.definition(name))
+    return _known[name]
+
+
+@cache
+def shape_of_kind(api_version: str, kind: str) -> Shape | None:
+    """The shape of a kind, None when the catalogue does not have it."""
+    name = data.kinds().get(api_version, {}).get(kind)
+    return None if name is None else shape_of(name)

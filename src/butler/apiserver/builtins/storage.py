@@ -1,0 +1,269 @@
+"""PersistentVolumes, their claims, StorageClasses and CSI objects."""
+
+from __future__ import annotations
+
+from butler.errors import FieldError, not_supported
+
+from ..resources import Object
+from . import formats, pod_defaults, quantities
+from .model import BuiltIn
+from .problems import Problems, bad, forbidden, refuse_each, required, too_long, unchanged
+from .volumes import VOLUME_MODES, check_access_modes, check_claim_spec, check_driver, check_host_path, check_nfs
+
+_GROUP = "storage.k8s.io"
+_RECLAIM = ("Delete", "Recycle", "Retain")
+_CLASS_RECLAIM = ("Delete", "Retain")
+_BINDING = ("Immediate", "WaitForFirstConsumer")
+_NOT_SOURCES = {
+    "accessModes",
+    "capacity",
+    "claimRef",
+    "mountOptions",
+    "nodeAffinity",
+    "persistentVolumeReclaimPolicy",
+    "storageClassName",
+    "volumeAttributesClassName",
+    "volumeMode",
+}
+_FIXED_CLAIM = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+_MOST_PARAMETERS, _MOST_PARAMETER_BYTES = 512, 256 * 1024
+
+
+def _fill_claim(obj: Object) -> None:
+    if obj.get("spec") is None:
+        obj["spec"] = {}
+    pod_defaults.fill_claim_spec(obj, obj["spec"])
+    quantities.settle(obj, obj.get("status"), "capacity", "allocatedResources")
+
+
+def _begin_claim(obj: Object) -> None:
+    obj["status"] = {"phase": "Pending"}
+    _pair_sources(obj["spec"])
+
+
+def _carry_claim(obj: Object, _old: Object) -> None:
+    _pair_sources(obj["spec"])
+
+
+def _pair_sources(spec: Object) -> None:
+    """`dataSource` and `dataSourceRef` say the same; clients may give either."""
+    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
+    if source is not None and reference is None:
+        spec["dataSourceRef"] = dict(source)
+    elif reference is not None and source is None and not reference.get("namespace"):
+        spec["dataSource"] = dict(reference)
+
+
+def _check_claim(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    check_claim_spec(found, obj["spec"], "spec")
+    return found
+
+
+def _check_claim_update(obj: Object, old: Object) -> list[FieldError]:
+    found = _check_claim(obj)
+    spec, before = obj["spec"], old["spec"]
+    free = set() if before.get("volumeName") else {"volumeName"}
+    bound = (obj.get("status") or {}).get("phase") == "Bound"
+    if bound:
+        free |= {"volumeAttributesClassName", "resources"}
+    if before.get("storageClassName") is None:
+        free.add("storageClassName")
+    changed = [name for name in sorted({*spec, *before} - free) if spec.get(name) != before.get(name)]
+    if changed or (bound and _other_resources(spec) != _other_resources(before)):
+        listed = "\n".join(f"  {name}" for name in changed)
+        found.append(forbidden("spec", f"{_FIXED_CLAIM}\n{listed}"))
+    new, size, real = _size(obj), _size(old), ((old.get("status") or {}).get("capacity") or {}).get("storage", "0")
+    if new < size and new <= quantities.amount(real):
+        detail = "field can not be less than status.capacity"
+        found.append(forbidden("spec.resources.requests.storage", detail))
+    unchanged(found, "volumeMode", spec.get("volumeMode"), before.get("volumeMode"))
+    return found
+
+
+def _other_resources(spec: Object) -> Object:
+    resources = dict(spec.get("resources") or {})
+    resources["requests"] = {**(resources.get("requests") or {}), "storage": "0"}
+    return resources
+
+
+def _size(claim: Object) -> quantities.Decimal:
+    requests = (claim["spec"].get("resources") or {}).get("requests") or {}
+    return quantities.amount(requests.get("storage", "0"))
+
+
+def _fill_volume(obj: Object) -> None:
+    spec = obj.get("spec")
+    if spec is None:
+        spec = obj["spec"] = {}
+    if not spec.get("persistentVolumeReclaimPolicy"):
+        spec["persistentVolumeReclaimPolicy"] = "Retain"
+    if not spec.get("volumeMode"):
+        spec["volumeMode"] = "Filesystem"
+    quantities.settle(obj, spec, "capacity")
+    for name, fill in _SOURCES.items():
+        if spec.get(name) is not None:
+            fill(obj, spec[name])
+
+
+def _check_volume(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    spec = obj["spec"]
+    modes = spec.get("accessModes") or ()
+    if not modes:
+        found.append(required("spec.accessModes"))
+    check_access_modes(found, modes, "spec.accessModes")
+    _check_capacity(found, spec.get("capacity") or {})
+    policy = spec["persistentVolumeReclaimPolicy"]
+    if policy not in _RECLAIM:
+        found.append(not_supported("spec.persistentVolumeReclaimPolicy", policy, _RECLAIM))
+    _check_volume_source(found, spec)
+    if spec.get("storageClassName"):
+        name = spec["storageClassName"]
+        refuse_each(found, "spec.storageClassName", name, formats.subdomain(name))
+    if spec["volumeMode"] not in VOLUME_MODES:
+        found.append(not_supported("spec.volumeMode", spec["volumeMode"], VOLUME_MODES))
+    return found
+
+
+def _check_capacity(found: Problems, capacity: Object) -> None:
+    if not capacity:
+        found.append(required("spec.capacity"))
+    if list(capacity) != ["storage"]:
+        found.append(not_supported("spec.capacity", capacity or None, ("storage",)))
+    for name, value in capacity.items():
+        if quantities.amount(value) <= 0:
+            found.append(bad(f"spec.capacity[{name}]", value, "must be greater than zero"))
+
+
+def _sources(spec: Object) -> dict[str, Object]:
+    return {name: value for name, value in spec.items() if name not in _NOT_SOURCES and value is not None}
+
+
+def _check_volume_source(found: Problems, spec: Object) -> None:
+    first, *more = [*_sources(spec), ""]
+    if not first:
+        found.append(required("spec", "must specify a volume type"))
+        return
+    source, path = spec[first], f"spec.{first}"
+    match first:
+        case "hostPath":
+            check_host_path(found, source, path)
+        case "nfs":
+            check_nfs(found, source, path)
+        case "csi":
+            check_driver(found, source.get("driver") or "", f"{path}.driver")
+            if not source.get("volumeHandle"):
+                found.append(required(f"{path}.volumeHandle"))
+        case "local":
+            if not source.get("path"):
+                found.append(required(f"{path}.path"))
+            if spec.get("nodeAffinity") is None:
+                found.append(required("spec.nodeAffinity", "Local volume requires node affinity"))
+        case _:
+            pass
+    found.extend(forbidden(f"spec.{name}", "may not specify more than 1 volume type") for name in more if name)
+
+
+def _check_volume_update(obj: Object, old: Object) -> list[FieldError]:
+    found = _check_volume(obj)
+    new, before = _sources(obj["spec"]), _sources(old["spec"])
+    if new != before:
+        detail = f"spec.persistentvolumesource is immutable after creation\n  {', '.join(sorted({*new, *before}))}"
+        found.append(forbidden("spec.persistentvolumesource", detail))
+    unchanged(found, "volumeMode", obj["spec"].get("volumeMode"), old["spec"].get("volumeMode"))
+    return found
+
+
+def _fill_class(obj: Object) -> None:
+    if obj.get("reclaimPolicy") is None:
+        obj["reclaimPolicy"] = "Delete"
+    if obj.get("volumeBindingMode") is None:
+        obj["volumeBindingMode"] = "Immediate"
+
+
+def _check_class(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    provisioner = obj.get("provisioner") or ""
+    if provisioner:
+        name = provisioner.lower()
+        refuse_each(found, "provisioner", name, formats.qualified_name(name))
+    else:
+        found.append(required("provisioner"))
+    _check_parameters(found, obj.get("parameters") or {})
+    if obj["reclaimPolicy"] and obj["reclaimPolicy"] not in _CLASS_RECLAIM:
+        found.append(not_supported("reclaimPolicy", obj["reclaimPolicy"], _CLASS_RECLAIM))
+    if obj["volumeBindingMode"] not in _BINDING:
+        found.append(not_supported("volumeBindingMode", obj["volumeBindingMode"], _BINDING))
+    return found
+
+
+def _check_parameters(found: Problems, parameters: dict[str, str]) -> None:
+    if len(parameters) > _MOST_PARAMETERS:
+        found.append(too_long("parameters", _MOST_PARAMETERS))
+        return
+    if "" in parameters:
+        found.append(bad("parameters", "", "field can not be empty."))
+    if sum(len(name) + len(value) for name, value in parameters.items()) > _MOST_PARAMETER_BYTES:
+        found.append(too_long("parameters", _MOST_PARAMETER_BYTES))
+
+
+def _check_class_update(obj: Object, old: Object) -> list[FieldError]:
+    found: Problems = []
+    for name in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
+        unchanged(found, name, obj.get(name), old.get(name))
+    return found
+
+
+_CSI_DRIVER = {
+    "attachRequired": True,
+    "podInfoOnMount": False,
+    "storageCapacity": False,
+    "fsGroupPolicy": "ReadWriteOnceWithFSType",
+    "requiresRepublish": False,
+    "seLinuxMount": False,
+}
+
+
+def _fill_csi_driver(obj: Object) -> None:
+    spec = obj.get("spec")
+    if spec is None:
+        spec = obj["spec"] = {}
+    for name, value in _CSI_DRIVER.items():
+        if spec.get(name) is None:
+            spec[name] = value
+    if not spec.get("volumeLifecycleModes"):
+        spec["volumeLifecycleModes"] = ["Persistent"]
+
+
+def _fill_csi_node(obj: Object) -> None:
+    if obj.get("spec") is None:
+        obj["spec"] = {}
+    obj["spec"]["drivers"] = obj["spec"].get("drivers") or None
+
+
+_SOURCES = {
+    "hostPath": pod_defaults.fill_host_path,
+    "iscsi": pod_defaults.fill_iscsi,
+    "rbd": pod_defaults.fill_rbd,
+    "azureDisk": pod_defaults.fill_azure_disk,
+    "scaleIO": pod_defaults.fill_scale_io,
+}
+
+KINDS = {
+    ("", "PersistentVolumeClaim"): BuiltIn(
+        fill=_fill_claim,
+        begin=_begin_claim,
+        carry=_carry_claim,
+        check=_check_claim,
+        check_update=_check_claim_update,
+        status={"phase": "Pending"},
+    ),
+    ("", "PersistentVolume"): BuiltIn(
+        fill=_fill_volume, check=_check_volume, check_update=_check_volume_update, status={"phase": "Pending"}
+    ),
+    (_GROUP, "StorageClass"): BuiltIn(fill=_fill_class, check=_check_class, check_update=_check_class_update),
+    (_GROUP, "CSIDriver"): BuiltIn(fill=_fill_csi_driver),
+    (_GROUP, "CSINode"): BuiltIn(fill=_fill_csi_node),
+    (_GROUP, "VolumeAttachment"): BuiltIn(status={"attached": False}),
+}

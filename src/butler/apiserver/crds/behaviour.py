@@ -1,0 +1,27 @@
+"""What the kind CustomResourceDefinition does beyond its schema."""
+
+from __future__ import annotations
+
+from butler.errors import FieldError
+
+from ..resources import Object
+from . import life, validation
+
+
+class CrdBehaviour:
+    """The Behaviour of CustomResourceDefinition."""
+
+    def default(self, obj: Object) -> None:
+        life.default_crd(obj)
+
+    def prepare_create(self, obj: Object) -> None:
+        life.prepare_create(obj)
+
+    def prepare_update(self, obj: Object, old: Object) -> None:
+        life.prepare_update(obj, old)
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        return validation.validate_crd(obj)
+
+    def validate_update(self, obj: Object, old: Object) -> list[FieldError]:
+        return validation.validate_crd_update(obj, old)

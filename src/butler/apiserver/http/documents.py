@@ -1,0 +1,93 @@
+"""What is served beside resources: discovery, OpenAPI, versions, keys and health."""
+
+from __future__ import annotations
+
+import msgspec
+from aiohttp.web import BaseRequest, Response, StreamResponse
+
+from butler import __version__
+from butler.apiserver import negotiation
+from butler.apiserver.auth.tokens import openid_configuration
+from butler.apiserver.discovery import version_info
+from butler.apiserver.documents import Document
+from butler.apiserver.served import ServedSpace
+
+from . import queries
+
+_HEALTH = ("healthz", "livez", "readyz")
+_OPENAPI = "/openapi/v3/"
+
+
+class Documents:
+    """Answers GET requests for paths that are not resources."""
+
+    async def answer(self, request: BaseRequest, space: ServedSpace, path: str) -> StreamResponse:
+        if request.method not in ("GET", "HEAD"):
+            return _missing()
+        query = queries.parse(request.raw_path.partition("?")[2])
+        accept = request.headers.get("Accept")
+        path = path.rstrip("/") or "/"
+        first = path.split("/")[1]
+        if first in _HEALTH:
+            return _health(space, path, query)
+        match path:
+            case "/version":
+                return _json(version_info(__version__))
+            case "/metrics":
+                return _metrics(space)
+            case "/openid/v1/jwks":
+                body = msgspec.json.encode(space.access.tokens.key.jwks())
+                return Response(body=body, content_type="application/jwk-set+json")
+            case "/.well-known/openid-configuration":
+                return _json(openid_configuration(f"https://{request.host}{space.prefix}"))
+            case "/openapi/v2":
+                return _document(request, space.openapi.v2(accept))
+            case "/openapi/v3":
+                return _document(request, space.openapi.index())
+        if path.startswith(_OPENAPI):
+            found = space.openapi.document(path.removeprefix(_OPENAPI), query.get("hash", ""), accept)
+        else:
+            pretty = negotiation.wants_pretty(query.get("pretty"), request.headers.get("User-Agent"))
+            found = space.discovery.document(path, accept, pretty)
+        return _document(request, found) if found is not None else _missing()
+
+
+def _document(request: BaseRequest, document: Document) -> Response:
+    if document.is_known(request.headers.get("If-None-Match")):
+        return Response(status=304, headers=document.headers)
+    headers, body = document.headers, document.body
+    if document.is_gzipped and "gzip" not in request.headers.get("Accept-Encoding", ""):
+        headers.pop("Content-Encoding")
+        body = document.plain()
+    return Response(body=body, status=document.status, headers=headers)
+
+
+def _health(space: ServedSpace, path: str, query: queries.Query) -> Response:
+    """The server is well while its storage takes writes and its background work runs."""
+    checks = space.health()
+    asked = path.split("/")[2:]
+    if asked and asked[0] not in checks:
+        return _missing()
+    chosen = {asked[0]: checks[asked[0]]} if asked else checks
+    failed = [name for name, problem in chosen.items() if problem]
+    if not failed and "verbose" not in query:
+        return Response(text="ok")
+    lines = [f"[-]{name} failed: {problem}" if problem else f"[+]{name} ok" for name, problem in chosen.items()]
+    end = f"{path.split('/')[1]} check {'failed' if failed else 'passed'}"
+    return Response(text="\n".join([*lines, end, ""]), status=500 if failed else 200)
+
+
+def _metrics(space: ServedSpace) -> Response:
+    lines: list[str] = []
+    for name, kind, text, value in space.figures():
+        lines += [f"# HELP {name} {text}", f"# TYPE {name} {kind}", f"{name} {value}"]
+    body = "\n".join([*lines, ""]).encode()
+    return Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
+
+
+def _json(value: object) -> Response:
+    return Response(body=msgspec.json.format(msgspec.json.encode(value), indent=2), content_type="application/json")
+
+
+def _missing() -> Response:
+    return Response(status=404, text="404 page not found\n")

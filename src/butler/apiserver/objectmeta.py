@@ -1,0 +1,291 @@
+"""Metadata, which all kinds have in common: decoding it and what may stand in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from butler.errors import BadRequest, FieldError, FieldProblem
+
+from .builtins import formats
+from .schema.decoding import Malformed, decode
+from .schema.model import Definitions
+
+Meta = dict[str, Any]
+
+MAX_ANNOTATIONS = 256 * 1024
+_STANDARD_FINALIZERS = frozenset(("kubernetes", "orphan", "foregroundDeletion"))
+_IMMUTABLE = "field is immutable"
+_NAME_RULES: dict[str, formats.Format] = {
+    "subdomain": formats.subdomain,
+    "label": formats.label,
+    "label1035": formats.label_1035,
+    "path-segment": formats.path_segment,
+}
+
+_PACKAGE = "io.k8s.apimachinery.pkg.apis.meta.v1"
+_STRING: Mapping[str, Any] = {"type": "string"}
+_TIME: Mapping[str, Any] = {"type": "string", "format": "date-time"}
+_INTEGER: Mapping[str, Any] = {"type": "integer", "format": "int64"}
+_BOOLEAN: Mapping[str, Any] = {"type": "boolean"}
+_TEXTS: Mapping[str, Any] = {"type": "object", "additionalProperties": _STRING}
+
+
+def _struct(**properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def _list_of(name: str) -> Mapping[str, Any]:
+    return {"type": "array", "items": {"$ref": f"#/definitions/{_PACKAGE}.{name}"}}
+
+
+_OBJECT_META = Definitions(
+    {
+        f"{_PACKAGE}.ObjectMeta": _struct(
+            name=_STRING,
+            generateName=_STRING,
+            namespace=_STRING,
+            selfLink=_STRING,
+            uid=_STRING,
+            resourceVersion=_STRING,
+            generation=_INTEGER,
+            creationTimestamp=_TIME,
+            deletionTimestamp=_TIME,
+            deletionGracePeriodSeconds=_INTEGER,
+            labels=_TEXTS,
+            annotations=_TEXTS,
+            ownerReferences=_list_of("OwnerReference"),
+            finalizers={"type": "array", "items": _STRING},
+            managedFields=_list_of("ManagedFieldsEntry"),
+        ),
+        f"{_PACKAGE}.OwnerReference": _struct(
+            apiVersion=_STRING,
+            kind=_STRING,
+            name=_STRING,
+            uid=_STRING,
+            controller=_BOOLEAN,
+            blockOwnerDeletion=_BOOLEAN,
+        ),
+        f"{_PACKAGE}.ManagedFieldsEntry": _struct(
+            manager=_STRING,
+            operation=_STRING,
+            apiVersion=_STRING,
+            time=_TIME,
+            fieldsType=_STRING,
+            fieldsV1={"type": "object"},
+            subresource=_STRING,
+        ),
+    }
+).named(f"{_PACKAGE}.ObjectMeta")
+
+
+def coerce_metadata(obj: dict[str, Any]) -> list[str]:
+    """Decode the metadata of a custom resource in place; answers the paths of unknown fields.
+
+    Afterwards metadata is there and has only known fields that are not empty. Raises BadRequest for a wrong type."""
+    try:
+        unknown = [f"metadata.{name}" for name in decode_metadata(obj)]
+    except Malformed as error:
+        raise BadRequest(cannot_be_handled(obj, str(error))) from error
+    obj.setdefault("metadata", {})
+    return unknown
+
+
+def decode_metadata(obj: dict[str, Any]) -> list[str]:
+    """The same for an object that may be part of another one. Raises Malformed."""
+    metadata = obj.get("metadata")
+    if metadata is None:
+        obj.pop("metadata", None)
+        return []
+    if not isinstance(metadata, dict):
+        found = "string" if isinstance(metadata, str) else "array" if isinstance(metadata, list) else "number"
+        found = "bool" if isinstance(metadata, bool) else found
+        raise Malformed(f"json: cannot unmarshal {found} into Go value of type v1.ObjectMeta")
+    unknown = decode(metadata, _OBJECT_META)
+    for name in [name for name, value in metadata.items() if not value and name != "deletionGracePeriodSeconds"]:
+        del metadata[name]
+    return unknown
+
+
+def cannot_be_handled(obj: dict[str, Any], why: str) -> str:
+    """The text of a 400 about an object that does not decode."""
+    kind, version = obj.get("kind", ""), str(obj.get("apiVersion", "")).rpartition("/")[2]
+    return f'{kind} in version "{version}" cannot be handled as a {kind}: {why}'
+
+
+def validate_metadata(
+    meta: Meta, namespaced: bool, name_rule: str, path: str = "metadata", *, built_in: bool = False
+) -> list[FieldError]:
+    """What is wrong with the metadata of a new object, whose name has been generated if it was to be.
+
+    `name_rule`: subdomain, label, label1035 or path-segment. `built_in`: finalizers need a domain."""
+    problems = [*_name_problems(meta, _NAME_RULES[name_rule], path), *_namespace_problems(meta, namespaced, path)]
+    if meta.get("generation", 0) < 0:
+        problems.append(_invalid(f"{path}.generation", meta["generation"], "must be greater than or equal to 0"))
+    problems += _labels_and_owners(meta, path, _finalizer_problems(meta, path))
+    return problems + list(_unqualified(meta, path)) if built_in else problems
+
+
+def validate_metadata_update(
+    new: Meta, old: Meta, path: str = "metadata", *, built_in: bool = False
+) -> list[FieldError]:
+    """What is wrong with changed metadata. What the server itself carries over must have been carried over.
+
+    Kubernetes checks an update twice, once for all kinds and once for the kind, and reports both."""
+    general = validate_metadata(new, bool(old.get("namespace")), "path-segment", path)
+    changes = [*_forbidden_changes(new, old, path), *_labels_and_owners(new, path, ())]
+    return general + changes + changes + (list(_unqualified(new, path)) if built_in else [])
+
+
+def _invalid(path: str, value: Any, detail: str) -> FieldError:
+    return FieldError(FieldProblem.INVALID, path, detail, value)
+
+
+def _name_problems(meta: Meta, rule: formats.Format, path: str) -> Iterator[FieldError]:
+    prefix, name = meta.get("generateName", ""), meta.get("name", "")
+    if prefix:
+        # What will be appended makes up for a dash at the end.
+        shown = f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
+        for broken in rule(shown if rule is not formats.path_segment else prefix):
+            yield _invalid(f"{path}.generateName", prefix, broken)
+    if not name:
+        yield FieldError(FieldProblem.REQUIRED, f"{path}.name", "name or generateName is required")
+        return
+    for broken in rule(name):
+        yield _invalid(f"{path}.name", name, broken)
+
+
+def _namespace_problems(meta: Meta, namespaced: bool, path: str) -> Iterator[FieldError]:
+    namespace = meta.get("namespace", "")
+    if not namespaced:
+        if namespace:
+            yield FieldError(FieldProblem.FORBIDDEN, f"{path}.namespace", "not allowed on this type")
+    elif not namespace:
+        yield FieldError(FieldProblem.REQUIRED, f"{path}.namespace")
+    else:
+        for broken in formats.label(namespace):
+            yield _invalid(f"{path}.namespace", namespace, broken)
+
+
+def _labels_and_owners(meta: Meta, path: str, finalizers: Iterator[FieldError] | tuple[()]) -> Iterator[FieldError]:
+    for key, value in meta.get("labels", {}).items():
+        for broken in formats.qualified_name(key):
+            yield _invalid(f"{path}.labels", key, broken)
+        for broken in formats.label_value(value):
+            yield _invalid(f"{path}.labels", value, broken)
+    yield from annotation_problems(meta.get("annotations", {}), f"{path}.annotations")
+    yield from _owner_problems(meta.get("ownerReferences", []), f"{path}.ownerReferences")
+    yield from finalizers
+    yield from _managed_problems(meta.get("managedFields", []), f"{path}.managedFields")
+
+
+def annotation_problems(annotations: Mapping[str, str], path: str) -> Iterator[FieldError]:
+    """What is wrong with annotations: their keys, and their size all together."""
+    size = 0
+    for key, value in annotations.items():
+        size += len(key.encode()) + len(value.encode())
+        for broken in formats.qualified_name(key.lower()):
+            yield _invalid(path, key, broken)
+    if size > MAX_ANNOTATIONS:
+        yield FieldError(FieldProblem.TOO_LONG, path, f"may not be more than {MAX_ANNOTATIONS} bytes")
+
+
+def _owner_problems(owners: list[Meta], path: str) -> Iterator[FieldError]:
+    controller = ""
+    for owner in owners:
+        yield from _owner_reference_problems(owner, path)
+        if not owner.get("controller"):
+            continue
+        this = f"{owner.get('kind', '')}/{owner.get('name', '')}"
+        if controller:
+            detail = (
+                "Only one reference can have Controller set to true. "
+                f'Found "true" in references for {controller} and {this}'
+            )
+            yield _invalid(path, owners, detail)
+        controller = controller or this
+
+
+def _owner_reference_problems(owner: Meta, path: str) -> Iterator[FieldError]:
+    api_version, kind = owner.get("apiVersion", ""), owner.get("kind", "")
+    if not api_version.rpartition("/")[2] or api_version.count("/") > 1:
+        yield _invalid(f"{path}.apiVersion", api_version, "version must not be empty")
+    for field in ("kind", "name", "uid"):
+        if not owner.get(field):
+            yield _invalid(f"{path}.{field}", "", "must not be empty")
+    if (api_version, kind) == ("v1", "Event"):
+        yield _invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner")
+
+
+def _finalizer_problems(meta: Meta, path: str) -> Iterator[FieldError]:
+    finalizers = meta.get("finalizers", [])
+    for finalizer in finalizers:
+        for broken in formats.qualified_name(finalizer):
+            yield _invalid(f"{path}.finalizers", finalizer, broken)
+    if "orphan" in finalizers and "foregroundDeletion" in finalizers:
+        detail = "finalizer orphan and foregroundDeletion cannot be both set"
+        yield _invalid(f"{path}.finalizers", finalizers, detail)
+
+
+def _unqualified(meta: Meta, path: str) -> Iterator[FieldError]:
+    for index, finalizer in enumerate(meta.get("finalizers", [])):
+        if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+            detail = "name is neither a standard finalizer name nor is it fully qualified"
+            yield _invalid(f"{path}.finalizers[{index}]", finalizer, detail)
+
+
+def finalizer_warnings(meta: Meta, old: Meta | None = None) -> list[str]:
+    """What a client is told about new finalizers of a custom resource that are accepted but unwise."""
+    known = set(old.get("finalizers", [])) if old else set()
+    warnings = []
+    for finalizer in sorted(set(meta.get("finalizers", [])) - known):
+        start = f'metadata.finalizers: "{finalizer}": '
+        warnings += [f"{start}{broken}" for broken in formats.qualified_name(finalizer)]
+        if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+            path = " including a path (/)" if "." in finalizer else ""
+            advice = f"prefer a domain-qualified finalizer name{path}"
+            warnings.append(f"{start}{advice} to avoid accidental conflicts with other finalizer writers")
+    return warnings
+
+
+def _managed_problems(entries: list[Meta], path: str) -> Iterator[FieldError]:
+    for index, entry in enumerate(entries):
+        where, operation, manager = f"{path}[{index}]", entry.get("operation", ""), entry.get("manager", "")
+        if operation not in ("Apply", "Update"):
+            yield _invalid(f"{where}.operation", operation, "must be `Apply` or `Update`")
+        if entry.get("fieldsType", "FieldsV1") not in ("", "FieldsV1"):
+            yield _invalid(f"{where}.fieldsType", entry["fieldsType"], "must be `FieldsV1`")
+        yield from field_manager_problems(manager, f"{where}.manager")
+        if len(entry.get("subresource", "").encode()) > 256:
+            yield FieldError(FieldProblem.TOO_LONG, f"{where}.subresource", "may not be more than 256 bytes")
+
+
+def field_manager_problems(manager: str, path: str) -> Iterator[FieldError]:
+    """What is wrong with the name of a field manager."""
+    if len(manager.encode()) > 128:
+        yield FieldError(FieldProblem.TOO_LONG, path, "may not be more than 128 bytes")
+    for index, char in enumerate(manager):
+        if not char.isprintable():
+            detail = f"invalid character U+{ord(char):04X} (at position {index})"
+            yield _invalid(path, manager, detail)
+
+
+def _forbidden_changes(new: Meta, old: Meta, path: str) -> Iterator[FieldError]:
+    if old.get("deletionTimestamp"):
+        added = sorted(set(new.get("finalizers", [])) - set(old.get("finalizers", [])))
+        if added:
+            listed = ", ".join(f'"{one}"' for one in added)
+            detail = (
+                "no new finalizers can be added if the object is being deleted, "
+                f"found new finalizers []string{{{listed}}}"
+            )
+            yield FieldError(FieldProblem.FORBIDDEN, f"{path}.finalizers", detail)
+    if not new.get("resourceVersion"):
+        yield _invalid(f"{path}.resourceVersion", "", "must be specified for an update")
+    if new.get("generation", 0) < old.get("generation", 0):
+        yield _invalid(f"{path}.generation", new.get("generation", 0), "must not be decremented")
+    empty: dict[str, Any] = {"name": "", "namespace": "", "uid": ""}
+    for field in ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"):
+        nothing = empty.get(field)
+        if new.get(field, nothing) != old.get(field, nothing):
+            yield _invalid(f"{path}.{field}", new.get(field, nothing), _IMMUTABLE)

@@ -1,0 +1,217 @@
+"""Objects of built-in kinds as Go would decode them: typed, without nulls, unknown fields set aside."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from butler.errors import BadRequest
+from butler.kube import quantity
+
+from .model import Schema
+from .shape import Check, is_opaque, typed_shape
+from .times import micro_text, second_text
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+_ZERO: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False}
+_NAMED_STRINGS = {
+    "ObjectMeta.uid": "types.UID",
+    "OwnerReference.uid": "types.UID",
+    "ServiceSpec.type": "v1.ServiceType",
+    "ServicePort.protocol": "v1.Protocol",
+    "ContainerPort.protocol": "v1.Protocol",
+    "Container.imagePullPolicy": "v1.PullPolicy",
+    "PodSpec.restartPolicy": "v1.RestartPolicy",
+    "PodSpec.dnsPolicy": "v1.DNSPolicy",
+    "Secret.type": "v1.SecretType",
+    "DeploymentStrategy.type": "v1.DeploymentStrategyType",
+}
+"""Fields whose Go type is a string with a name of its own, which messages mention; the most frequent ones."""
+
+
+class Malformed(ValueError):
+    """A value cannot be what its field holds; the message is Go's."""
+
+
+def decode_check(obj: dict[str, Any], schema: Schema, kind: str, api_version: str) -> list[str]:
+    """Bring an object into the shape of its built-in kind, in place; answers the paths of unknown fields.
+
+    Unknown fields and nulls are dropped, times are brought to UTC. Raises BadRequest for a wrong type."""
+    try:
+        return decode(obj, schema)
+    except Malformed as error:
+        version = api_version.rpartition("/")[2]
+        raise BadRequest(f'{kind} in version "{version}" cannot be handled as a {kind}: {error}') from error
+
+
+def decode(value: dict[str, Any], schema: Schema) -> list[str]:
+    """The same for any struct. Raises Malformed."""
+    if _shape(schema)(value):
+        return []
+    decoder = _Decoder()
+    decoder.struct(value, schema, "", "")
+    return decoder.unknown
+
+
+@lru_cache(maxsize=1024)
+def _shape(schema: Schema) -> Check:
+    return typed_shape(
+        schema, {"byte": _is_base64, "date-time": _is_plain_time, "quantity": quantity.is_quantity}
+    )
+
+
+class _Decoder:
+    """Walks a value along its schema. `path` leads to a place in the object, `field` names it as Go does."""
+
+    def __init__(self) -> None:
+        self.unknown: list[str] = []
+
+    def struct(self, value: dict[str, Any], schema: Schema, path: str, field: str) -> None:
+        owner = schema.name.rpartition(".")[2]
+        for name in list(value):
+            below = schema.properties.get(name)
+            inner = f"{path}.{name}" if path else name
+            if below is None:
+                self.unknown.append(inner)
+                del value[name]
+            elif value[name] is None:
+                del value[name]
+            else:
+                where = f"{field}.{name}" if field else name
+                value[name] = self._value(value[name], below, inner, (owner, where))
+
+    def _value(self, value: Any, schema: Schema, path: str, field: tuple[str, str]) -> Any:
+        if is_opaque(schema):
+            return value
+        if schema.name.endswith(".Quantity"):
+            return _quantity(value)
+        if schema.properties:
+            if not isinstance(value, dict):
+                raise _mismatch(value, schema, field)
+            self.struct(value, schema, path, field[1])
+            return value
+        if schema.type == "array" or schema.additional is not None:
+            return self._collection(value, schema, path, field)
+        return _scalar(value, schema, field)
+
+    def _collection(self, value: Any, schema: Schema, path: str, field: tuple[str, str]) -> Any:
+        items = schema.items if schema.type == "array" else schema.additional
+        if not isinstance(value, list if schema.type == "array" else dict):
+            raise _mismatch(value, schema, field)
+        if items is None:
+            return value
+        places = enumerate(value) if isinstance(value, list) else list(value.items())
+        for key, item in places:
+            inner = f"{path}[{key}]" if isinstance(key, int) else f"{path}.{key}"
+            value[key] = _zero(items) if item is None else self._value(item, items, inner, field)
+        return value
+
+
+def _zero(schema: Schema) -> Any:
+    """What null becomes as an item of a list or map."""
+    if schema.type == "array":
+        return None
+    return _ZERO.get(schema.type, {})
+
+
+def _scalar(value: Any, schema: Schema, field: tuple[str, str]) -> Any:
+    if schema.int_or_string:
+        if isinstance(value, str) or _fits(value, 31):
+            return value
+        raise _mismatch(value, schema, field)
+    fits: Callable[[Any], bool] = {
+        "string": lambda one: isinstance(one, str),
+        "boolean": lambda one: isinstance(one, bool),
+        "integer": lambda one: _fits(one, 31 if schema.source.get("format") == "int32" else 63),
+        "number": lambda one: isinstance(one, (int, float)) and not isinstance(one, bool),
+    }.get(schema.type, lambda _: True)
+    if not fits(value):
+        raise _mismatch(value, schema, field)
+    return _formatted(value, schema) if isinstance(value, str) else value
+
+
+def _formatted(value: str, schema: Schema) -> str:
+    form = schema.source.get("format", "")
+    try:
+        if form == "byte":
+            _check_base64(value)
+        elif form == "date-time":
+            return micro_text(value) if schema.name.endswith(".MicroTime") else second_text(value)
+    except ValueError as error:
+        raise Malformed(str(error)) from error
+    return value
+
+
+def _quantity(value: Any) -> Any:
+    text = str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+    try:
+        quantity.parse(text if isinstance(text, str) else "!")
+    except ValueError as error:
+        raise Malformed(str(error)) from error
+    return text
+
+
+def _fits(value: Any, bits: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and -(1 << bits) <= value < 1 << bits
+
+
+def _mismatch(value: Any, schema: Schema, field: tuple[str, str]) -> Malformed:
+    owner, where = field
+    wanted = _NAMED_STRINGS.get(f"{owner}.{where.rpartition('.')[2]}") or go_type(schema)
+    found = _go_kind(value)
+    if found == "number" and wanted.startswith("int"):
+        found = f"number {value!r}"
+    return Malformed(f"json: cannot unmarshal {found} into Go struct field {owner}.{where} of type {wanted}")
+
+
+def _go_kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, (int, float)):
+        return "number"
+    return {str: "string", list: "array", dict: "object"}.get(type(value), "null")
+
+
+def go_type(schema: Schema) -> str:
+    """The Go type of a place, as error messages show it."""
+    if schema.int_or_string:
+        return "int32"
+    if schema.type == "array":
+        return f"[]{go_type(schema.items)}" if schema.items else "[]interface {}"
+    if schema.properties or schema.name.endswith(".Quantity"):
+        return ".".join(schema.name.split(".")[-2:])
+    if schema.additional is not None:
+        return f"map[string]{go_type(schema.additional)}"
+    form = schema.source.get("format", "")
+    known = {"string": "[]uint8" if form == "byte" else "string", "boolean": "bool", "number": "float64"}
+    return known.get(schema.type, form or "int64" if schema.type == "integer" else "interface {}")
+
+
+def _is_plain_time(text: str) -> bool:
+    try:
+        return second_text(text) == text
+    except ValueError:
+        return False
+
+
+def _is_base64(text: str) -> bool:
+    try:
+        _check_base64(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_base64(text: str) -> None:
+    """Raises ValueError in Go's words; line breaks are ignored, as Go does."""
+    packed = text.replace("\n", "").replace("\r", "")
+    try:
+        base64.b64decode(packed, validate=True)
+    except binascii.Error:
+        found = _BASE64.match(text)
+        wrong = found.end() if found and found.end() < len(text) else len(text) - len(text) % 4
+        raise ValueError(f"illegal base64 data at input byte {wrong}") from None

@@ -1,0 +1,91 @@
+"""Kubernetes objects inside a custom resource (`x-kubernetes-embedded-resource`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from butler.errors import BadRequest, FieldError, FieldProblem
+
+from .. import objectmeta
+from ..builtins import formats
+from .model import Schema
+from .trails import Trail, trail
+
+
+@lru_cache(maxsize=4096)
+def objects(schema: Schema) -> Trail | None:
+    """Where objects are embedded; None when there are none."""
+    return trail(schema, lambda node: node.embedded)
+
+
+def coerce(value: Any, inner: Trail, path: str = "") -> list[str]:
+    """Decode the metadata of all embedded objects in place; answers the paths of its unknown fields.
+
+    Raises BadRequest in the name of the outermost object."""
+    unknown: list[str] = []
+    for obj, where in _embedded(value, inner, path):
+        for name in ("apiVersion", "kind"):
+            if name in obj and not isinstance(obj[name], str):
+                problem = FieldError(FieldProblem.INVALID, f"{where}.{name}", "must be a string", obj[name])
+                raise BadRequest(objectmeta.cannot_be_handled(value, str(problem)))
+        if "metadata" not in obj:
+            continue
+        try:
+            unknown += [f"{where}.metadata.{name}" for name in objectmeta.decode_metadata(obj)]
+        except objectmeta.Malformed as error:
+            problem = FieldError(FieldProblem.INVALID, f"{where}.metadata", str(error), obj["metadata"])
+            raise BadRequest(objectmeta.cannot_be_handled(value, str(problem))) from error
+    return sorted(unknown)
+
+
+def problems(value: Any, inner: Trail, path: str = "") -> list[FieldError]:
+    """What is wrong with apiVersion, kind and metadata of all embedded objects."""
+    return [problem for obj, where in _embedded(value, inner, path) for problem in _object_problems(obj, where)]
+
+
+def _embedded(value: Any, inner: Trail, path: str) -> Iterator[tuple[dict[str, Any], str]]:
+    if isinstance(value, dict):
+        if inner.found:
+            yield value, path
+        for name, below in inner.members:
+            if name in value:
+                yield from _embedded(value[name], below, f"{path}.{name}" if path else name)
+        if inner.additional:
+            for name, member in value.items():
+                yield from _embedded(member, inner.additional, f"{path}[{name}]")
+    elif isinstance(value, list) and inner.items:
+        for index, item in enumerate(value):
+            yield from _embedded(item, inner.items, f"{path}[{index}]")
+
+
+def _object_problems(obj: dict[str, Any], path: str) -> Iterator[FieldError]:
+    for name, check in (("apiVersion", _api_version), ("kind", _kind)):
+        if name not in obj:
+            yield FieldError(FieldProblem.REQUIRED, f"{path}.{name}")
+        elif detail := check(obj[name]):
+            yield FieldError(FieldProblem.INVALID, f"{path}.{name}", detail, obj[name])
+    metadata = obj.get("metadata")
+    if isinstance(metadata, dict):
+        named = {"name": "fakename", **metadata}
+        yield from objectmeta.validate_metadata(
+            named, bool(metadata.get("namespace")), "path-segment", f"{path}.metadata"
+        )
+
+
+def _api_version(value: Any) -> str:
+    if not isinstance(value, str):
+        return "must be a string"
+    if not value:
+        return "must not be empty"
+    return f"unexpected GroupVersion string: {value}" if value.count("/") > 1 else ""
+
+
+def _kind(value: Any) -> str:
+    if not isinstance(value, str):
+        return "must be a string"
+    if not value:
+        return "must not be empty"
+    broken = formats.label_1035(value.lower())
+    return f"may have mixed case, but should otherwise match: {','.join(broken)}" if broken else ""

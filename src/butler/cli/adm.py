@@ -1,0 +1,28 @@
+"""butleradm: the commands of those who run the platform."""
+
+from __future__ import annotations
+
+import click
+
+from butler import __version__
+
+from . import lazy
+
+
+@click.group(
+    cls=lazy.LazyGroup,
+    commands_of={"apiserver": "butler.cli.apiserver:apiserver"},
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, prog_name="butleradm")
+def butleradm() -> None:
+    """Run and look after a Butler platform.
+
+    \b
+    Example:
+      butleradm apiserver --data ./data --port 6443
+    """
+
+
+def main() -> None:
+    lazy.run(butleradm, "butleradm")

@@ -1,0 +1,113 @@
+"""butleradm apiserver: the embedded API server by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from datetime import UTC
+from pathlib import Path
+
+import click
+
+from butler.runtime.clock import SystemClock
+
+
+def default_data() -> Path:
+    """Where data lies when nobody says: BUTLER_DATA, else the user's data directory."""
+    given = os.environ.get("BUTLER_DATA")
+    base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(given or f"{base}/butler").expanduser()
+
+
+data_option = click.option(
+    "--data",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=default_data,
+    show_default="$BUTLER_DATA or ~/.local/share/butler",
+    help="The data directory.",
+)
+
+
+@click.group(invoke_without_command=True)
+@data_option
+@click.option("--port", default=6443, show_default=True, type=click.IntRange(0, 65535), help="0 chooses a free one.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--name", "names", multiple=True, help="A further name or address the certificate is for.")
+@click.pass_context
+def apiserver(context: click.Context, data: Path, port: int, host: str, names: tuple[str, ...]) -> None:
+    """Run the embedded, Kubernetes-compatible API server.
+
+    It keeps everything in the data directory and writes an administrator's kubeconfig to DATA/kubeconfig.
+
+    \b
+    Example:
+      butleradm apiserver --data ./data --port 6443
+      KUBECONFIG=./data/kubeconfig kubectl get namespaces
+    """
+    context.obj = data
+    if context.invoked_subcommand is None:
+        asyncio.run(_serve(data.resolve(), host, port, names))
+
+
+async def _serve(data: Path, host: str, port: int, names: tuple[str, ...]) -> None:
+    from butler.apiserver.server import Server
+
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        server = Server(data, host=host, port=port, names=names)
+        await server.start()
+    except OSError as error:
+        raise click.ClickException(f"cannot listen on {host} port {port}: {error.strerror or error}") from error
+    click.echo(f"serving on {server.url}", err=True)
+    click.echo(f"export KUBECONFIG={server.kubeconfig}", err=True)
+    await stop.wait()
+    click.echo("stopping", err=True)
+    await server.stop()
+
+
+@apiserver.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--data", type=click.Path(file_okay=False, path_type=Path), help="The data directory.")
+@click.pass_obj
+def backup(inherited: Path, file: Path, data: Path | None) -> None:
+    """Copy the data directory to FILE, also while the server runs.
+
+    The copy is consistent, checked before it appears, and holds the keys too: keep it as safe as the original.
+
+    \b
+    Example:
+      butleradm apiserver backup --data ./data backup.tar.gz
+    """
+    from butler.apiserver.storage import backup as backups
+
+    now = SystemClock().now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    manifest = backups.make((data or inherited).resolve(), file.resolve(), now, _say)
+    click.echo(f"{file}: {manifest.objects} objects at revision {manifest.revision}")
+
+
+@apiserver.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--data", type=click.Path(file_okay=False, path_type=Path), help="The new data directory.")
+@click.option("--check", is_flag=True, help="Only check that FILE is complete and undamaged.")
+@click.pass_obj
+def restore(inherited: Path, file: Path, data: Path | None, check: bool) -> None:
+    """Make a new data directory out of a backup.
+
+    \b
+    Example:
+      butleradm apiserver restore --data ./restored backup.tar.gz
+    """
+    from butler.apiserver.storage import backup as backups
+
+    if check:
+        manifest = backups.read(file)
+    else:
+        manifest = backups.restore(file, (data or inherited).resolve(), _say)
+    click.echo(f"{file}: {manifest.objects} objects at revision {manifest.revision}, made {manifest.created}")
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)

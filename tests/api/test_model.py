@@ -1,0 +1,97 @@
+"""What the base classes promise to every kind."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import msgspec
+import pytest
+
+from butler.api import KINDS
+from butler.api.bootstrap_addons import BootstrapCni
+from butler.api.cluster import ClusterPhase, TenantCluster, TenantClusterStatus
+from butler.api.cluster_addons import CertManagerAddon
+from butler.api.machine import MachineRequest
+from butler.api.model import ObjectMeta, wire_name
+from butler.api.shared import Condition
+from butler.api.team import Team
+
+
+@pytest.mark.parametrize(
+    ("name", "wire"),
+    [
+        ("pod_cidr", "podCIDR"),
+        ("available_ips", "availableIPs"),
+        ("memory_mb", "memoryMB"),
+        ("metal_lb_pool", "metalLBPool"),
+        ("lb_pool_size", "lbPoolSize"),
+        ("ip_address", "ipAddress"),
+        ("default_cpu_per_node", "defaultCPUPerNode"),
+    ],
+)
+def test_names_on_the_wire_follow_kubernetes(name: str, wire: str) -> None:
+    assert wire_name(name) == wire
+
+
+def test_an_object_always_says_what_it_is() -> None:
+    written = msgspec.json.decode(msgspec.json.encode(Team(metadata=ObjectMeta(name="a"))))
+    assert written == {"kind": "Team", "apiVersion": "butler.butlerlabs.dev/v1alpha1", "metadata": {"name": "a"}}
+
+
+def test_an_object_of_another_kind_is_not_read_by_mistake() -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.json.decode(b'{"kind":"User","spec":{"email":"a@example.com"}}', type=Team)
+
+
+def test_an_object_cannot_be_changed() -> None:
+    cluster = TenantCluster()
+    with pytest.raises(AttributeError):
+        cluster.metadata = ObjectMeta(name="other")  # type: ignore[misc]
+
+
+def test_a_class_knows_its_address() -> None:
+    address = MachineRequest.address
+    assert (address.api_version, address.kind, address.plural, address.namespaced) == (
+        "butler.butlerlabs.dev/v1alpha1", "MachineRequest", "machinerequests", True,
+    )  # fmt: skip
+    assert address.name == "machinerequests.butler.butlerlabs.dev"
+
+
+def test_the_key_of_an_object_is_its_namespace_and_name() -> None:
+    assert TenantCluster(metadata=ObjectMeta(name="a", namespace="b")).key == "b/a"
+    assert Team(metadata=ObjectMeta(name="a")).key == "a"
+
+
+@pytest.mark.parametrize(("kind", "field"), [(CertManagerAddon, "enabled"), (BootstrapCni, "hubbleEnabled")])
+def test_an_explicit_false_survives_a_default_of_true(kind: type, field: str) -> None:
+    read = msgspec.json.decode(f'{{"{field}":false}}', type=kind)
+    assert msgspec.json.decode(msgspec.json.encode(read)) == {field: False}
+
+
+def test_a_count_of_zero_is_written() -> None:
+    assert msgspec.json.encode(TenantClusterStatus(worker_nodes_ready=0)) == b'{"workerNodesReady":0}'
+
+
+def test_an_empty_condition_message_is_written_because_the_schema_requires_it() -> None:
+    condition = Condition(type="Ready", status="True", reason="Ready")
+    assert b'"message":""' in msgspec.json.encode(condition)
+
+
+def test_running_and_ready_are_both_usable() -> None:
+    assert [phase for phase in ClusterPhase if phase.is_usable] == [ClusterPhase.READY, ClusterPhase.RUNNING]
+
+
+def test_an_object_without_spec_can_be_read_where_nothing_is_required() -> None:
+    assert msgspec.json.decode(b'{"kind":"TenantCluster"}', type=TenantCluster).spec.workers.replicas is None
+
+
+def test_importing_the_package_imports_no_kind() -> None:
+    code = "import sys, butler.api; print([m for m in sys.modules if m.startswith('butler.api.')])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown.strip() == "['butler.api.model']"
+
+
+def test_every_kind_can_be_decoded() -> None:
+    for kind in KINDS:
+        msgspec.json.Decoder(kind)
