@@ -61,8 +61,12 @@ def _section(kind: type[Resource]) -> str:
             lines += [_row(path, node, needed) for path, node, needed in _nodes(schema["properties"][part], part)]
             lines.append("")
     rules = [(path, rule) for path, node in _all(schema) for rule in node.get("x-kubernetes-validations", ())]
-    lines += [f"- Rule on `{path}`: {rule['message']}." for path, rule in rules]
+    lines += [f"- Rule on `{path}{rule.get('fieldPath', '')}`: {_rule_text(rule)}." for path, rule in rules]
     return "\n".join([*lines, ""] if rules else lines)
+
+
+def _rule_text(rule: dict[str, str]) -> str:
+    return f"required, {rule['message']}" if "fieldPath" in rule else rule["message"]
 
 
 def _nodes(schema: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any], bool]]:

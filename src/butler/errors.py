@@ -74,6 +74,10 @@ _PROBLEM_TEXT = {
 _WITHOUT_VALUE = {FieldProblem.REQUIRED, FieldProblem.FORBIDDEN, FieldProblem.TOO_LONG, FieldProblem.INTERNAL}
 
 
+OMITTED: Any = object()
+"""The value of a FieldError that is too large to show."""
+
+
 @dataclass(frozen=True, slots=True)
 class FieldError:
     """One field that is refused: where, why, and which value."""
@@ -86,7 +90,7 @@ class FieldError:
     def body(self) -> str:
         """The text without the path, as it stands in `causes[].message`."""
         text = _PROBLEM_TEXT[self.problem]
-        if self.problem not in _WITHOUT_VALUE:
+        if self.problem not in _WITHOUT_VALUE and self.value is not OMITTED:
             text = f"{text}: {go_text(self.value)}"
         return f"{text}: {self.detail}" if self.detail else text
 

@@ -12,8 +12,8 @@ from butler.api import KINDS
 from butler.api.bootstrap_addons import BootstrapCni
 from butler.api.cluster import ClusterPhase, TenantCluster, TenantClusterStatus
 from butler.api.cluster_addons import CertManagerAddon
-from butler.api.machine import MachineRequest
-from butler.api.model import ObjectMeta, wire_name
+from butler.api.machine import MachineRequest, MachineResources
+from butler.api.model import Model, ObjectMeta, wire_name
 from butler.api.shared import Condition
 from butler.api.team import Team
 
@@ -64,9 +64,14 @@ def test_the_key_of_an_object_is_its_namespace_and_name() -> None:
 
 
 @pytest.mark.parametrize(("kind", "field"), [(CertManagerAddon, "enabled"), (BootstrapCni, "hubbleEnabled")])
-def test_an_explicit_false_survives_a_default_of_true(kind: type, field: str) -> None:
-    read = msgspec.json.decode(f'{{"{field}":false}}', type=kind)
-    assert msgspec.json.decode(msgspec.json.encode(read)) == {field: False}
+def test_an_explicit_false_survives_a_default_of_true(kind: type[Model], field: str) -> None:
+    read: Model = msgspec.json.decode(f'{{"{field}":false}}', type=kind)
+    assert msgspec.json.decode(msgspec.json.encode(read))[field] is False
+
+
+def test_a_default_is_written_and_an_absence_is_not() -> None:
+    assert msgspec.json.decode(msgspec.json.encode(CertManagerAddon())) == {"enabled": True}
+    assert msgspec.json.encode(MachineResources()) == b"{}"
 
 
 def test_a_count_of_zero_is_written() -> None:

@@ -137,20 +137,26 @@ def test_equal_spellings_are_accepted() -> None:
         (
             "ProviderConfig",
             "{provider: aws, credentialsRef: {name: a}, aws: {region: r, credentialsRef: {name: b}}}",
-            'spec.credentialsRef: is {"name":"a","namespace":"home"}, '
-            + 'but spec.aws.credentialsRef, another name for it, is {"name":"b","namespace":"home"}',
+            (
+                'spec.credentialsRef: is {"name":"a","namespace":"home"}, '
+                'but spec.aws.credentialsRef, another name for it, is {"name":"b","namespace":"home"}'
+            ),
         ),
         (
             "TenantCluster",
             "{workers: {machineTemplate: {disk: 50Gi, diskSize: 40Gi}}}",
-            'spec.workers.machineTemplate.diskSize: is "40Gi", '
-            + 'but spec.workers.machineTemplate.disk, another name for it, is "50Gi"',
+            (
+                'spec.workers.machineTemplate.diskSize: is "40Gi", '
+                'but spec.workers.machineTemplate.disk, another name for it, is "50Gi"'
+            ),
         ),
         (
             "TenantCluster",
             "{networking: {loadBalancerPool: {start: 10.0.0.1, end: 10.0.0.2}}, platform: {metalLBPool: 10.0.0.9}}",
-            'spec.networking.loadBalancerPool: is [{"start":"10.0.0.1","end":"10.0.0.2"}], '
-            + 'but spec.platform.metalLBPool, another name for it, is [{"start":"10.0.0.9","end":"10.0.0.9"}]',
+            (
+                'spec.networking.loadBalancerPool: is [{"start":"10.0.0.1","end":"10.0.0.2"}], '
+                'but spec.platform.metalLBPool, another name for it, is [{"start":"10.0.0.9","end":"10.0.0.9"}]'
+            ),
         ),
         (
             "MachineRequest",
@@ -287,11 +293,14 @@ def test_a_bootstrap_without_network_is_refused() -> None:
 def test_older_machine_request_names_are_understood() -> None:
     request: MachineRequest = made(
         "MachineRequest",
-        "{machineName: m, role: controlplane, providerConfigRef: {name: p}, resources: {cpu: 4, memory: 8Gi, disk: 50Gi}}",
+        """
+        {machineName: m, role: controlplane, providerConfigRef: {name: p},
+         resources: {cpu: 4, memory: 8Gi, disk: 9Gi}}
+        """,
     )
     spec = request.spec
     assert (spec.role, spec.provider_ref) == (MachineRole.CONTROL_PLANE, ProviderRef(name="p", namespace="home"))
-    assert (spec.cpu, spec.memory_mb, spec.disk_gb, spec.resources) == (4, 8192, 50, None)
+    assert (spec.cpu, spec.memory_mb, spec.disk_gb, spec.resources) == (4, 8192, 9, None)
 
 
 def test_a_machine_request_without_size_is_refused() -> None:

@@ -32,8 +32,10 @@ TABLES = (
         ("application/json;as=Table;v=v9;g=meta.k8s.io,application/json", Representation()),
         ("application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", Representation(Form.PARTIAL, "v1")),
         (
-            "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,"
-            "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
+            (
+                "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,"
+                "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+            ),
             Representation(Form.PARTIAL_LIST, "v1"),
         ),
     ],

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from .bootstrap_addons import BootstrapAddons
 from .model import AGE, Cidr, Column, DnsLabel, Model, Resource, Rule, Time
@@ -39,7 +39,8 @@ class BootstrapPhase(StrEnum):
 def _size_rule(flat: str, template: str) -> Rule:
     return Rule(
         f"has(self.{flat}) || (has(self.machineTemplate) && has(self.machineTemplate.{template}))",
-        f"{flat} is required",
+        f"here or as machineTemplate.{template}",
+        f".{flat}",
     )
 
 
@@ -55,17 +56,18 @@ class NodePool(Model):
         Rule(
             "has(self.diskGB) || (has(self.machineTemplate)"
             " && (has(self.machineTemplate.diskSize) || has(self.machineTemplate.disk)))",
-            "diskGB is required",
+            "here or as machineTemplate.diskSize",
+            ".diskGB",
         ),
     )
 
     replicas: Annotated[int, Meta(ge=1, le=10)]
     """How many."""
-    cpu: Annotated[int, Meta(ge=1, le=128)] = 0
+    cpu: Annotated[int, Meta(ge=1, le=128)] = field(default=0)
     """Cores."""
-    memory_mb: Annotated[int, Meta(ge=2048)] = 0
+    memory_mb: Annotated[int, Meta(ge=2048)] = field(default=0)
     """Memory in MB."""
-    disk_gb: Annotated[int, Meta(ge=20)] = 0
+    disk_gb: Annotated[int, Meta(ge=20)] = field(default=0)
     """Root disk in GB."""
     machine_template: TemplateSize | None = None
     """Another way to write cpu, memoryMB and diskGB."""
@@ -175,7 +177,7 @@ class ClusterBootstrapSpec(Model):
     """
 
     rules = (
-        Rule("has(self.network) || has(self.networking)", "network is required"),
+        Rule("has(self.network) || has(self.networking)", "here or as networking", ".network"),
         Rule(
             "!has(self.network) || !has(self.networking) || (self.network.podCIDR == self.networking.podCIDR"
             " && self.network.serviceCIDR == self.networking.serviceCIDR)",

@@ -7,12 +7,13 @@ import functools
 import inspect
 import sys
 from collections.abc import Iterator
+from enum import Enum
 from typing import Any, cast
 
 import msgspec
 from msgspec import inspect as types
 
-from .model import Column, Model, Resource
+from .model import Column, Model, Resource, Rule
 
 Schema = dict[str, Any]
 
@@ -136,8 +137,8 @@ def _object(info: types.StructType, *, defaults: bool) -> Schema:
     required = []
     for field in info.fields:
         part, demanded = _schema(field.type, defaults=defaults)
-        if defaults and _is_schema_default(field, part):
-            part["default"] = _wire(field.default)
+        if defaults and (default := _default(field)) is not None:
+            part["default"] = default
         properties[field.encode_name] = _described(part, texts.get(field.name, ""))
         if field.required or demanded:
             required.append(field.encode_name)
@@ -145,20 +146,19 @@ def _object(info: types.StructType, *, defaults: bool) -> Schema:
     if required:
         schema["required"] = required
     if rules := getattr(info.cls, "rules", ()):
-        schema["x-kubernetes-validations"] = [{"rule": rule.expression, "message": rule.message} for rule in rules]
+        schema["x-kubernetes-validations"] = [_rule(rule) for rule in rules]
     return schema
 
 
-def _is_schema_default(field: types.Field, schema: Schema) -> bool:
-    """Whether a default is a value for users to see, rather than Python's stand-in for absence."""
-    default = field.default
-    if default is msgspec.NODEFAULT or default is None or isinstance(default, Model) or default in ("", ()):
-        return False
-    return not ("minimum" in schema and default < schema["minimum"])
+def _rule(rule: Rule) -> Schema:
+    written = {"rule": rule.expression, "message": rule.message}
+    return {**written, "reason": "FieldValueRequired", "fieldPath": rule.missing} if rule.missing else written
 
 
-def _wire(value: Any) -> Any:
-    return msgspec.to_builtins(value)
+def _default(field: types.Field) -> Any:
+    """The default users see; None when there is none. A Model keeps these, and only these, as factories of scalars."""
+    made = None if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+    return msgspec.to_builtins(made) if isinstance(made, str | int | Enum) and made != "" else None
 
 
 def _present(**values: Any) -> Schema:

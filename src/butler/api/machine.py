@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from .model import AGE, Column, DnsLabel, Model, Port, Quantity, Resource, Rule, Time
 from .shared import Disk, ProviderRef, Status
@@ -47,6 +47,14 @@ NO_PROVIDER = ProviderRef(name="")
 """Stands for "not said yet"; normalise() puts the real reference in its place or refuses."""
 
 
+def _size_rule(number: str, quantity: str) -> Rule:
+    return Rule(
+        f"has(self.{number}) || (has(self.resources) && has(self.resources.{quantity}))",
+        f"here or as resources.{quantity}",
+        f".{number}",
+    )
+
+
 class MachineSpec(Model):
     """The machine that is wanted.
 
@@ -54,15 +62,15 @@ class MachineSpec(Model):
     """
 
     rules = (
-        Rule("has(self.providerRef) || has(self.providerConfigRef)", "providerRef is required"),
+        Rule("has(self.providerRef) || has(self.providerConfigRef)", "here or as providerConfigRef", ".providerRef"),
         Rule(
             "!has(self.providerRef) || !has(self.providerConfigRef)"
             " || self.providerRef.name == self.providerConfigRef.name",
             "providerRef and providerConfigRef are two names of one field and must be equal",
         ),
-        Rule("has(self.cpu) || (has(self.resources) && has(self.resources.cpu))", "cpu is required"),
-        Rule("has(self.memoryMB) || (has(self.resources) && has(self.resources.memory))", "memoryMB is required"),
-        Rule("has(self.diskGB) || (has(self.resources) && has(self.resources.disk))", "diskGB is required"),
+        _size_rule("cpu", "cpu"),
+        _size_rule("memoryMB", "memory"),
+        _size_rule("diskGB", "disk"),
     )
 
     provider_ref: ProviderRef = NO_PROVIDER
@@ -73,11 +81,11 @@ class MachineSpec(Model):
     """Name of the machine."""
     role: MachineRole
     """What the machine is for."""
-    cpu: Annotated[int, Meta(ge=1, le=128)] = 0
+    cpu: Annotated[int, Meta(ge=1, le=128)] = field(default=0)
     """Cores."""
-    memory_mb: Annotated[int, Meta(ge=1024)] = 0
+    memory_mb: Annotated[int, Meta(ge=1024)] = field(default=0)
     """Memory in MB."""
-    disk_gb: Annotated[int, Meta(ge=10)] = 0
+    disk_gb: Annotated[int, Meta(ge=10)] = field(default=0)
     """Root disk in GB."""
     resources: MachineResources | None = None
     """Another way to write cpu, memoryMB and diskGB."""

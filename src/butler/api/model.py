@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from enum import Enum
+from functools import partial
 from typing import Annotated, Any, ClassVar, dataclass_transform
 
 import msgspec
@@ -31,22 +33,33 @@ class Rule(Struct, frozen=True):
 
     expression: str
     message: str
+    missing: str = ""
+    """The field to name as required when the rule does not hold, such as `.cpu`."""
 
 
 class ModelType(msgspec.StructMeta):
-    """Makes every Model keyword-only, which msgspec does not inherit."""
+    """Makes every Model keyword-only, and its defaults part of what is written."""
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **settings: Any) -> type:
+        for field_name in namespace.get("__annotations__", ()):
+            default = namespace.get(field_name)
+            if isinstance(default, str | int | Enum) and default != "":
+                # msgspec leaves out a plain default when encoding, but never what a factory made.
+                namespace[field_name] = field(default_factory=partial(_same, default))
         return super().__new__(mcls, name, bases, namespace, kw_only=True, **settings)
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 class Model(Struct, metaclass=ModelType, frozen=True, omit_defaults=True, rename=wire_name, gc=False):
     """A frozen value on the wire.
 
-    A default is also the default of the CRD, unless it stands for absence: None, an empty string or
-    collection, a Model, or a number below the field's own minimum. Encoding may leave out what equals its
-    default, because the API server fills the same value in. The text below a field describes it to users.
+    A default such as 4, True or "main" is also the default of the CRD, and is written when the value is encoded.
+    None, an empty string or collection, a Model and whatever is given as `field(default=…)` stand for absence:
+    they are neither. The text below a field describes it to users.
     """
 
     rules: ClassVar[tuple[Rule, ...]] = ()
@@ -133,7 +146,7 @@ class ObjectMeta(Model):
     namespace: str = ""
     uid: str = ""
     resource_version: str = ""
-    generation: int = 0
+    generation: int = field(default=0)
     creation_timestamp: datetime | None = None
     deletion_timestamp: datetime | None = None
     deletion_grace_period_seconds: int | None = None
@@ -151,8 +164,7 @@ class Resource(Model, metaclass=ResourceType):
     columns: ClassVar[tuple[Column, ...]]
     scale: ClassVar[Scale | None]
 
-    # A default factory is never left out when encoding, a plain default would be.
-    api_version: str = field(default_factory=lambda: f"{GROUP}/{VERSION}")
+    api_version: str = f"{GROUP}/{VERSION}"
     metadata: ObjectMeta = ObjectMeta()
 
     @property

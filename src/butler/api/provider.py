@@ -49,10 +49,11 @@ class Entity(Model):
     """UUID; wins."""
 
 
-def _named_or_uuid(entity: str, label: str) -> Rule:
+def _named_or_uuid(entity: str) -> Rule:
     return Rule(
         f"has(self.{entity}UUID) || (has(self.{entity}) && (has(self.{entity}.uuid) || has(self.{entity}.name)))",
-        f"{label} is required: set {entity}UUID, or {entity} with a name or uuid",
+        f"here or as {entity}.uuid or {entity}.name",
+        f".{entity}UUID",
     )
 
 
@@ -74,10 +75,11 @@ class NutanixSection(Model):
     rules = (
         Rule(
             "has(self.endpoint) || (has(self.prismCentral) && has(self.prismCentral.address))",
-            "endpoint or prismCentral.address is required",
+            "here or as prismCentral.address",
+            ".endpoint",
         ),
-        _named_or_uuid("cluster", "the Prism Element cluster"),
-        _named_or_uuid("subnet", "the subnet"),
+        _named_or_uuid("cluster"),
+        _named_or_uuid("subnet"),
         _same_uuid("cluster"),
         _same_uuid("subnet"),
         _same_uuid("image"),
@@ -298,7 +300,8 @@ def _credentials_rule() -> Rule:
     nested = [f"(has(self.{name}) && has(self.{name}.credentialsRef))" for name in _NESTED_CREDENTIALS]
     return Rule(
         " || ".join([*either, "has(self.credentialsRef)", *nested]),
-        "credentialsRef is required, except for provider local or simulated",
+        "here or in the section of the provider, except for local and simulated",
+        ".credentialsRef",
     )
 
 
@@ -309,7 +312,7 @@ class ProviderConfigSpec(Model):
     """
 
     rules = (
-        Rule("has(self.provider) || has(self.type)", "provider is required"),
+        Rule("has(self.provider) || has(self.type)", "here or as type", ".provider"),
         Rule(
             "!has(self.provider) || !has(self.type) || self.provider == self.type",
             "provider and type are two names of one field and must be equal",

@@ -8,7 +8,7 @@ from typing import Any
 from butler.errors import BadRequest, FieldError, FieldProblem
 
 from .builtins import formats
-from .schema.decoding import Malformed, decode
+from .schema.decoding import Malformed, decode, go_kind
 from .schema.model import Definitions
 
 Meta = dict[str, Any]
@@ -98,9 +98,7 @@ def decode_metadata(obj: dict[str, Any]) -> list[str]:
         obj.pop("metadata", None)
         return []
     if not isinstance(metadata, dict):
-        found = "string" if isinstance(metadata, str) else "array" if isinstance(metadata, list) else "number"
-        found = "bool" if isinstance(metadata, bool) else found
-        raise Malformed(f"json: cannot unmarshal {found} into Go value of type v1.ObjectMeta")
+        raise Malformed(f"json: cannot unmarshal {go_kind(metadata)} into Go value of type v1.ObjectMeta")
     unknown = decode(metadata, _OBJECT_META)
     for name in [name for name, value in metadata.items() if not value and name != "deletionGracePeriodSeconds"]:
         del metadata[name]

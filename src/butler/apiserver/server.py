@@ -114,7 +114,7 @@ class Server:
             credentials = self.pki.admin
         else:
             credentials = self.pki.issue_client_certificate(ADMIN, ["system:masters"], 365, space)
-        name = space or "butler"
+        name = "butler" if space == ROOT else space
         return kubeconfig.render(
             kubeconfig.Access(
                 f"{self.url}{served.prefix}", self.pki.server_authority, f"{name}-admin", credentials, name

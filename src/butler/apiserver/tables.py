@@ -154,9 +154,9 @@ def _integer(value: Any, _: datetime) -> int | None:
 
 
 def _number(value: Any, _: datetime) -> int | float | None:
-    if not _is_number(value):
-        return None
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**63 else value  # type: ignore[no-any-return]
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < 2**63 else value
+    return int(value) if _is_number(value) else None
 
 
 def _is_number(value: Any) -> bool:

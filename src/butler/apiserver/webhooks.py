@@ -14,6 +14,7 @@ import msgspec
 from butler.errors import ApiError, BadRequest, Cause, Details, Forbidden, InternalError
 from butler.kube.selectors import LabelSelector, from_label_selector
 
+from .cel import Expression
 from .patch.json_patch import apply_json_patch
 from .requests import Target, WriteOptions, with_type
 from .resources import Object, Resource
@@ -117,8 +118,6 @@ class Webhook:
     def _conditions_hold(self, question: Question) -> bool:
         if not self.conditions:
             return True
-        from .cel import Expression
-
         values = {
             "object": _typed(question, question.obj),
             "oldObject": _typed(question, question.old),

@@ -102,10 +102,7 @@ def restore(inherited: Path, file: Path, data: Path | None, check: bool) -> None
     """
     from butler.apiserver.storage import backup as backups
 
-    if check:
-        manifest = backups.read(file)
-    else:
-        manifest = backups.restore(file, (data or inherited).resolve(), _say)
+    manifest = backups.read(file) if check else backups.restore(file, (data or inherited).resolve(), _say)
     click.echo(f"{file}: {manifest.objects} objects at revision {manifest.revision}, made {manifest.created}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..schema.model import MISSING
@@ -62,18 +63,21 @@ def everything(value: Any, node: Node | None) -> FieldSet:
 
 
 def _all_members(value: dict[str, Any], node: Node) -> FieldSet:
-    owned: FieldSet = {SELF: {}}
-    fields, element = node.fields, node.element
     if node.implied:
         value = node.implied | value
-    for name in sorted(value):
+    owned: FieldSet = {SELF: {}}
+    fields, element = node.fields, node.element
+    for name, path in _layout(tuple(value)):
         member = value[name]
         cls = member.__class__
-        if cls is dict or cls is list:
-            owned["f:" + name] = everything(member, fields.get(name, element))
-        else:
-            owned["f:" + name] = {}
+        owned[path] = everything(member, fields.get(name, element)) if cls is dict or cls is list else {}
     return owned
+
+
+@lru_cache(maxsize=16384)
+def _layout(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Members of a map in order, with their path elements; objects of one kind mostly have the same members."""
+    return tuple((name, f"f:{name}") for name in sorted(names))
 
 
 def _all_items(items: list[Any], node: Node) -> FieldSet:

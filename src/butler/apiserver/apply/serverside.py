@@ -45,7 +45,7 @@ def apply(
     that someone else owns with another value, BadRequest for a configuration that cannot be one, Unclassified (500)
     for one that does not fit the schema. `reset` and `versions` are as for `record_update`.
     """
-    _check(config, writer)
+    _check(config, live or {}, writer)
     step = _Apply(live or {}, config, nodes.of_schema(schema), writer, reset, versions)
     done, clashes = step.run(force=force)
     if clashes and writer.manager == "kubectl":
@@ -59,8 +59,9 @@ def apply(
     return done
 
 
-def _check(config: Object, writer: Writer) -> None:
-    if config.get("apiVersion", writer.api_version) != writer.api_version:
+def _check(config: Object, live: Object, writer: Writer) -> None:
+    kind = config.get("kind")
+    if config.get("apiVersion", writer.api_version) != writer.api_version or kind != live.get("kind", kind):
         raise BadRequest(f"invalid object type: {_kind(config)}")
     if isinstance(config.get("metadata", {}).get("managedFields"), list):
         raise BadRequest("metadata.managedFields must be nil")
@@ -89,7 +90,7 @@ class _Apply:
         if self.reset:
             said = sets.without(said, reset_set(self.reset))
         managed[me] = Entry(said, self.writer.api_version, last.time if last else "")
-        new = merge(self.live, self.config, self.node)
+        new = merge(self.live, self._body(), self.node)
         if last is not None and last.fields:
             new = _prune(new, last.fields, managed, self.node)
         found = ignoring(differences.between(self.live, new, self.node), self.reset)
@@ -103,6 +104,12 @@ class _Apply:
             time = self.writer.time if changed else managed[me].time
             remaining[me] = Entry(mine, self.writer.api_version, time)
         return self._written(new, remaining), []
+
+    def _body(self) -> Object:
+        """The configuration without its type when the live object, too, is kept without it."""
+        if not self.live or "kind" in self.live:
+            return self.config
+        return {name: value for name, value in self.config.items() if name not in ("apiVersion", "kind")}
 
     def _said(self) -> FieldSet:
         try:

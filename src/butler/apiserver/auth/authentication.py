@@ -21,9 +21,11 @@ _WEBSOCKET_TOKEN = "base64url.bearer.authorization.k8s.io."  # noqa: S105 - a pr
 class Headers(Protocol):
     """The headers of a request: names in any case, possibly several values each."""
 
-    def get(self, name: str, default: str = "", /) -> str: ...
+    def get(self, name: str, /) -> str | None: ...
 
-    def getall(self, name: str, default: Sequence[str] = (), /) -> Sequence[str]: ...
+    def getall(self, key: str) -> Sequence[str]: ...
+
+    def __contains__(self, name: object, /) -> bool: ...
 
     def __iter__(self) -> Iterator[str]: ...
 
@@ -40,6 +42,11 @@ class SpaceAccess:
     authority: Authority
     tokens: TokenVerifier
     static_tokens: Mapping[bytes, UserInfo] = field(default_factory=dict)
+
+    def load(self) -> None:
+        """Do now, in a thread after the start, what the first certificate or token would otherwise wait for."""
+        self.authority.load()
+        self.tokens.key.load()
 
     def user_of_token(self, token: str, audiences: Sequence[str] = (API_AUDIENCE,)) -> Verified:
         """Raises TokenRefused."""
@@ -97,10 +104,10 @@ class Authenticator:
 
 def bearer_token(headers: Headers) -> str:
     """The token a request carries, in its own header or, as browsers must, in a WebSocket protocol."""
-    words = headers.get("Authorization", "").strip().split(" ", 2)
+    words = (headers.get("Authorization") or "").strip().split(" ", 2)
     if len(words) >= 2 and words[0].lower() == "bearer" and words[1]:
         return words[1]
-    offered = headers.get("Sec-WebSocket-Protocol", "")
+    offered = headers.get("Sec-WebSocket-Protocol") or ""
     if _WEBSOCKET_TOKEN in offered:
         return _websocket_token(offered)
     return ""

@@ -78,6 +78,10 @@ class Authority:
         """Who holds this certificate; None when another authority issued it. Raises ValueError for other bytes."""
         return self._issuer.identity_of(der)
 
+    def load(self) -> None:
+        """Get ready for the first question."""
+        _ = self._issuer
+
     @cached_property
     def _issuer(self) -> Issuer:
         from .certificates import Issuer  # noqa: PLC0415 - slow to load, and a start rarely needs it

@@ -162,12 +162,13 @@ def wanted_user(headers: Headers) -> UserInfo | None:
     if not names:
         return None
     extra: dict[str, tuple[str, ...]] = {}
-    for name in dict.fromkeys(one.lower() for one in names):
-        if name.startswith(_EXTRA_PREFIX):
-            key = unquote(name.removeprefix(_EXTRA_PREFIX))
-            extra[key] = (*extra.get(key, ()), *headers.getall(name))
-    groups = tuple(headers.getall("Impersonate-Group", ()))
-    wanted = UserInfo(headers.get("Impersonate-User", ""), headers.get("Impersonate-Uid", ""), groups, extra)
+    for header in dict.fromkeys(one.lower() for one in names):
+        if header.startswith(_EXTRA_PREFIX):
+            key = unquote(header.removeprefix(_EXTRA_PREFIX))
+            extra[key] = (*extra.get(key, ()), *headers.getall(header))
+    groups = tuple(headers.getall("Impersonate-Group")) if "Impersonate-Group" in headers else ()
+    name, uid = headers.get("Impersonate-User") or "", headers.get("Impersonate-Uid") or ""
+    wanted = UserInfo(name, uid, groups, extra)
     if wanted.name:
         return wanted
     if wanted.uid or groups or extra:

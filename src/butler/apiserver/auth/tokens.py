@@ -93,6 +93,10 @@ class SigningKey:
         except ValueError as error:
             raise DataDamaged(f"sa.key: {error}; restore it from a backup") from error
 
+    def load(self) -> None:
+        """Get ready for the first token. Raises DataDamaged."""
+        _ = self.signer
+
     def key_set(self) -> dict[str, Any]:
         """What `/openid/v1/jwks` serves."""
         return self.signer.key_set()
@@ -317,7 +321,7 @@ def _unverified(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
         raise TokenRefused
     try:
         header, payload = (json.loads(base64.urlsafe_b64decode(f"{part}==")) for part in parts[:2])
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TokenRefused from error
     if not isinstance(header, dict) or not isinstance(payload, dict):
         raise TokenRefused

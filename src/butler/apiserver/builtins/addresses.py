@@ -81,9 +81,7 @@ def _free_ip(seed: int, addresses: Addresses) -> str | None:
     return None
 
 
-def _allocate_port(
-    found: Problems, holder: Object, name: str, path: str, addresses: Addresses, used: set[int]
-) -> None:
+def _allocate_port(found: Problems, holder: Object, name: str, path: str, addresses: Addresses, used: set[int]) -> None:
     wanted = holder.get(name) or 0
     low, high = addresses.ports
     if wanted and not low <= wanted <= high:

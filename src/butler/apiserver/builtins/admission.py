@@ -26,32 +26,21 @@ _URL_FORM = "; desired format: https://host[/path]"
 
 def _fill_hooks(obj: Object, *, mutating: bool) -> None:
     for hook in obj.get("webhooks") or ():
-        defaults = {"failurePolicy": "Fail", "matchPolicy": "Equivalent", "timeoutSeconds": 10}
+        hook.setdefault("failurePolicy", "Fail")
+        hook.setdefault("matchPolicy", "Equivalent")
+        hook.setdefault("timeoutSeconds", 10)
         if mutating:
-            defaults["reinvocationPolicy"] = "Never"
-        for name, value in defaults.items():
-            if hook.get(name) is None:
-                hook[name] = value
+            hook.setdefault("reinvocationPolicy", "Never")
         _fill_selectors(hook)
-        for rule in hook.get("rules") or ():
-            _fill_rule(rule)
-        client = hook.get("clientConfig")
-        if client is None:
-            client = hook["clientConfig"] = {}
-        service = client.get("service")
-        if service is not None and service.get("port") is None:
-            service["port"] = 443
+        for rule in hook.get("rules", ()):
+            rule.setdefault("scope", "*")
+        if "service" in hook["clientConfig"]:
+            hook["clientConfig"]["service"].setdefault("port", 443)
 
 
 def _fill_selectors(holder: Object) -> None:
-    for name in ("namespaceSelector", "objectSelector"):
-        if holder.get(name) is None:
-            holder[name] = {}
-
-
-def _fill_rule(rule: Object) -> None:
-    if rule.get("scope") is None:
-        rule["scope"] = "*"
+    holder.setdefault("namespaceSelector", {})
+    holder.setdefault("objectSelector", {})
 
 
 def _check_hooks(obj: Object, *, mutating: bool) -> list[FieldError]:
@@ -202,29 +191,22 @@ def _check_review_versions(found: Problems, versions: list[str], path: str) -> N
 
 
 def _fill_policy(obj: Object) -> None:
-    spec = obj.get("spec")
-    if spec is None:
-        spec = obj["spec"] = {}
-    if spec.get("failurePolicy") is None:
-        spec["failurePolicy"] = "Fail"
-    _fill_match(spec.get("matchConstraints"))
+    obj["spec"].setdefault("failurePolicy", "Fail")
+    _fill_match(obj["spec"].get("matchConstraints"))
 
 
 def _fill_policy_binding(obj: Object) -> None:
-    if obj.get("spec") is None:
-        obj["spec"] = {}
     _fill_match(obj["spec"].get("matchResources"))
 
 
 def _fill_match(match: Object | None) -> None:
     if match is None:
         return
-    if match.get("matchPolicy") is None:
-        match["matchPolicy"] = "Equivalent"
+    match.setdefault("matchPolicy", "Equivalent")
     _fill_selectors(match)
     for name in ("resourceRules", "excludeResourceRules"):
-        for rule in match.get(name) or ():
-            _fill_rule(rule)
+        for rule in match.get(name, ()):
+            rule.setdefault("scope", "*")
 
 
 def _hooks(*, mutating: bool) -> BuiltIn:
@@ -238,8 +220,6 @@ def _hooks(*, mutating: bool) -> BuiltIn:
 KINDS = {
     (_GROUP, "ValidatingWebhookConfiguration"): _hooks(mutating=False),
     (_GROUP, "MutatingWebhookConfiguration"): _hooks(mutating=True),
-    (_GROUP, "ValidatingAdmissionPolicy"): BuiltIn(fill=_fill_policy, status={}, generation=("spec",)),
+    (_GROUP, "ValidatingAdmissionPolicy"): BuiltIn(fill=_fill_policy, status=True, generation=("spec",)),
     (_GROUP, "ValidatingAdmissionPolicyBinding"): BuiltIn(fill=_fill_policy_binding, generation=("spec",)),
-    (_GROUP, "MutatingAdmissionPolicy"): BuiltIn(fill=_fill_policy, generation=("spec",)),
-    (_GROUP, "MutatingAdmissionPolicyBinding"): BuiltIn(fill=_fill_policy_binding, generation=("spec",)),
 }

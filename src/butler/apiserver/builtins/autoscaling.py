@@ -39,58 +39,43 @@ _UP: Object = {
 _DOWN: Object = {"selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]}
 
 
-def _is_first_version(obj: Object) -> bool:
-    return obj.get("apiVersion") == "autoscaling/v1"
+def _fill_first_version(obj: Object) -> None:
+    obj["spec"].setdefault("minReplicas", 1)
+    obj["spec"].setdefault("targetCPUUtilizationPercentage", _CPU_PERCENT)
 
 
 def _fill(obj: Object) -> None:
-    spec = obj.get("spec")
-    if spec is None:
-        spec = obj["spec"] = {}
-    if spec.get("minReplicas") is None:
-        spec["minReplicas"] = 1
-    if spec.get("scaleTargetRef") is None:
-        spec["scaleTargetRef"] = {}
-    status = obj.get("status")
-    if status is None:
-        status = obj["status"] = {}
-    status.setdefault("desiredReplicas", 0)
-    if _is_first_version(obj):
-        status.setdefault("currentReplicas", 0)
-        if spec.get("targetCPUUtilizationPercentage") is None:
-            spec["targetCPUUtilizationPercentage"] = _CPU_PERCENT
-        return
-    status.setdefault("currentMetrics", None)
-    _fill_metrics(obj, spec)
+    spec = obj["spec"]
+    spec.setdefault("minReplicas", 1)
+    if "metrics" not in spec:
+        spec["metrics"] = [copy.deepcopy(_BY_CPU)]
     behaviour = spec.get("behavior")
     if behaviour is not None:
-        behaviour["scaleUp"] = _completed(behaviour.get("scaleUp"), _UP)
-        behaviour["scaleDown"] = _completed(behaviour.get("scaleDown"), _DOWN)
+        behaviour["scaleUp"] = {**copy.deepcopy(_UP), **behaviour.get("scaleUp", {})}
+        behaviour["scaleDown"] = {**copy.deepcopy(_DOWN), **behaviour.get("scaleDown", {})}
 
 
-def _fill_metrics(obj: Object, spec: Object) -> None:
-    if not spec.get("metrics"):
-        spec["metrics"] = [copy.deepcopy(_BY_CPU)]
-    for metric in spec["metrics"]:
-        for name in _SOURCES.values():
-            source = metric.get(name)
-            if source is not None:
-                quantities.settle_one(obj, source.get("target"), "value", "averageValue")
-
-
-def _completed(rules: Object | None, usual: Object) -> Object:
-    given = {name: value for name, value in (rules or {}).items() if value is not None}
-    return {**copy.deepcopy(usual), **given}
-
-
-def _begin(obj: Object) -> None:
-    obj["status"] = {}
-    _fill(obj)
+def _check_first_version(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    _check_bounds(found, obj["spec"])
+    percent = obj["spec"]["targetCPUUtilizationPercentage"]
+    if percent < 1:
+        found.append(bad("spec.targetCPUUtilizationPercentage", percent, "must be greater than 0"))
+    return found
 
 
 def _check(obj: Object) -> list[FieldError]:
     found: Problems = []
     spec = obj["spec"]
+    _check_bounds(found, spec)
+    for index, metric in enumerate(spec["metrics"]):
+        _check_metric(found, metric, f"spec.metrics[{index}]")
+    for name, rules in (spec.get("behavior") or {}).items():
+        _check_rules(found, rules, f"spec.behavior.{name}")
+    return found
+
+
+def _check_bounds(found: Problems, spec: Object) -> None:
     least, most = spec["minReplicas"], spec.get("maxReplicas") or 0
     if least < 1:
         found.append(bad("spec.minReplicas", least, "must be greater than or equal to 1"))
@@ -101,16 +86,6 @@ def _check(obj: Object) -> list[FieldError]:
     if most < least:
         found.append(bad("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`"))
     _check_reference(found, spec["scaleTargetRef"], "spec.scaleTargetRef")
-    if _is_first_version(obj):
-        percent = spec["targetCPUUtilizationPercentage"]
-        if percent < 1:
-            found.append(bad("spec.targetCPUUtilizationPercentage", percent, "must be greater than 0"))
-        return found
-    for index, metric in enumerate(spec["metrics"]):
-        _check_metric(found, metric, f"spec.metrics[{index}]")
-    for name, rules in (spec.get("behavior") or {}).items():
-        _check_rules(found, rules, f"spec.behavior.{name}")
-    return found
 
 
 def _check_reference(found: Problems, reference: Object, path: str) -> None:
@@ -172,7 +147,7 @@ def _check_target(found: Problems, target: Object, path: str) -> None:
         found.append(bad(f"{path}.type", kind, "must be either Utilization, Value, or AverageValue"))
     for name in ("value", "averageValue"):
         amount = target.get(name)
-        if amount is not None and quantities.amount(amount) <= 0:
+        if amount is not None and quantities.amount(amount) <= quantities.ZERO:
             found.append(bad(f"{path}.{name}", amount, "must be positive"))
     share = target.get("averageUtilization")
     if share is not None and share < 1:
@@ -205,4 +180,5 @@ def _check_scaling_policy(found: Problems, policy: Object, path: str) -> None:
         found.append(bad(f"{path}.periodSeconds", policy["periodSeconds"], detail))
 
 
-KINDS = {("autoscaling", "HorizontalPodAutoscaler"): BuiltIn(fill=_fill, begin=_begin, check=_check, status={})}
+KINDS = {("autoscaling", "HorizontalPodAutoscaler"): BuiltIn(fill=_fill, check=_check, status=True)}
+FIRST_VERSION = BuiltIn(fill=_fill_first_version, check=_check_first_version, status=True)

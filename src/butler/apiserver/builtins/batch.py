@@ -11,7 +11,7 @@ from ..resources import Object
 from . import formats, schedules, selectors
 from .model import BuiltIn
 from .pod_checks import check_template
-from .pod_defaults import fill_template
+from .pod_defaults import fill_pod_spec
 from .problems import Problems, bad, not_negative, required, unchanged
 
 _PREFIX = "batch.kubernetes.io/"
@@ -35,29 +35,21 @@ _zone_part = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9_+-]*").fullmatch
 
 
 def _fill_job(obj: Object) -> None:
-    spec = obj.get("spec")
-    if spec is None:
-        spec = obj["spec"] = {}
-    _fill_template_and_policy(obj, spec)
-    if spec.get("parallelism") is None:
-        if spec.get("completions") is None:
-            spec["completions"] = 1
+    spec = obj["spec"]
+    _fill_template_and_policy(spec)
+    if "parallelism" not in spec:
+        spec.setdefault("completions", 1)
         spec["parallelism"] = 1
-    if spec.get("backoffLimit") is None:
-        spec["backoffLimit"] = 6 if spec.get("backoffLimitPerIndex") is None else 2**31 - 1
-    for name, value in (("completionMode", "NonIndexed"), ("suspend", False), ("manualSelector", False)):
-        if spec.get(name) is None:
-            spec[name] = value
-    if spec.get("podReplacementPolicy") is None:
-        spec["podReplacementPolicy"] = "TerminatingOrFailed" if spec.get("podFailurePolicy") is None else "Failed"
-    _copy_labels(obj)
+    spec.setdefault("backoffLimit", 2**31 - 1 if "backoffLimitPerIndex" in spec else 6)
+    spec.setdefault("completionMode", "NonIndexed")
+    spec.setdefault("suspend", False)
+    spec.setdefault("manualSelector", False)
+    spec.setdefault("podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
 
 
-def _fill_template_and_policy(obj: Object, spec: Object) -> None:
-    if spec.get("template") is None:
-        spec["template"] = {}
-    fill_template(obj, spec["template"])
-    for rule in (spec.get("podFailurePolicy") or {}).get("rules") or ():
+def _fill_template_and_policy(spec: Object) -> None:
+    fill_pod_spec(spec["template"]["spec"])
+    for rule in spec.get("podFailurePolicy", {}).get("rules") or ():
         for pattern in rule.get("onPodConditions") or ():
             pattern["status"] = pattern.get("status") or "True"
 
@@ -70,16 +62,22 @@ def _copy_labels(obj: Object) -> None:
 
 
 def _begin_job(obj: Object) -> None:
-    spec, metadata = obj["spec"], obj["metadata"]
-    if spec["manualSelector"]:
-        return
+    if not obj["spec"]["manualSelector"]:
+        _generate_selector(obj["spec"], obj["metadata"])
+    _copy_labels(obj)
+
+
+def _carry_job(obj: Object, _old: Object) -> None:
+    _copy_labels(obj)
+
+
+def _generate_selector(spec: Object, metadata: Object) -> None:
     name, uid = metadata.get("name", ""), metadata.get("uid", "")
     marks = {_LEGACY_NAME: name, _NAME: name, _LEGACY_CONTROLLER: uid, _CONTROLLER: uid}
     template = spec["template"]["metadata"]
     template["labels"] = {**marks, **(template.get("labels") or {})}
     selector = spec["selector"] = dict(spec.get("selector") or {})
     selector["matchLabels"] = {_CONTROLLER: uid, **(selector.get("matchLabels") or {})}
-    _copy_labels(obj)
 
 
 def _check_job(obj: Object) -> list[FieldError]:
@@ -194,21 +192,12 @@ def _may_change_template(spec: Object, before: Object, old: Object) -> bool:
 
 
 def _fill_cron_job(obj: Object) -> None:
-    spec = obj.get("spec")
-    if spec is None:
-        spec = obj["spec"] = {}
-    if not spec.get("concurrencyPolicy"):
-        spec["concurrencyPolicy"] = "Allow"
-    for name, value in (("suspend", False), ("successfulJobsHistoryLimit", 3), ("failedJobsHistoryLimit", 1)):
-        if spec.get(name) is None:
-            spec[name] = value
-    for holder, name in ((spec, "jobTemplate"), (spec.get("jobTemplate") or {}, "metadata")):
-        if holder.get(name) is None:
-            holder[name] = {}
-    template = spec["jobTemplate"]
-    template["metadata"] = template.get("metadata") or {}
-    template["spec"] = template.get("spec") or {}
-    _fill_template_and_policy(obj, template["spec"])
+    spec = obj["spec"]
+    spec.setdefault("concurrencyPolicy", "Allow")
+    spec.setdefault("suspend", False)
+    spec.setdefault("successfulJobsHistoryLimit", 3)
+    spec.setdefault("failedJobsHistoryLimit", 1)
+    _fill_template_and_policy(spec["jobTemplate"]["spec"])
 
 
 def _check_cron_job(obj: Object) -> list[FieldError]:
@@ -278,16 +267,17 @@ KINDS = {
     ("batch", "Job"): BuiltIn(
         fill=_fill_job,
         begin=_begin_job,
+        carry=_carry_job,
         check=_check_job,
         check_update=_check_job_update,
-        status={},
+        status=True,
         generation=("spec",),
     ),
     ("batch", "CronJob"): BuiltIn(
         fill=_fill_cron_job,
         check=_check_cron_job,
         check_update=_check_cron_job_update,
-        status={},
+        status=True,
         generation=("spec",),
     ),
 }

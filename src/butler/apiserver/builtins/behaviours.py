@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from ..resources import Object
@@ -20,6 +22,7 @@ from . import (
     workloads,
 )
 from .model import PLAIN, BuiltIn, NameRule
+from .shaping import Shape, shape_of_kind
 
 _THEMES = (
     config,
@@ -35,12 +38,27 @@ _THEMES = (
     admission,
     cluster,
 )
+_NEWEST_FIRST = ("v2", "v1")
 _KINDS: dict[tuple[str, str], BuiltIn] = {key: kind for theme in _THEMES for key, kind in theme.KINDS.items()}
 
 
-def behaviour_of(group: str, kind: str) -> BuiltIn:
-    """The behaviour of a built-in kind; one that does nothing when the kind has nothing special."""
-    return _KINDS.get((group, kind), PLAIN)
+@cache
+def behaviour_of(group: str, kind: str, version: str = "") -> BuiltIn:
+    """The behaviour of a built-in kind; one that only tidies up when the kind has nothing special.
+
+    `version` matters only for kinds with several, such as HorizontalPodAutoscaler; the newest is meant without it.
+    """
+    found = _KINDS.get((group, kind), PLAIN)
+    if (group, kind, version) == ("autoscaling", "HorizontalPodAutoscaler", "v1"):
+        found = autoscaling.FIRST_VERSION
+    return replace(found, shape=_shape(group, kind, version))
+
+
+def _shape(group: str, kind: str, version: str) -> Shape | None:
+    prefix = f"{group}/" if group else ""
+    versions = (version,) if version else _NEWEST_FIRST
+    shapes = (shape_of_kind(f"{prefix}{one}", kind) for one in versions)
+    return next((shape for shape in shapes if shape is not None), None)
 
 
 def name_rule(group: str, kind: str) -> NameRule:

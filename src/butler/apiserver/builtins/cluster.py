@@ -1,4 +1,4 @@
-"""Kinds the cluster itself runs on: leases, priorities, budgets, certificates, extensions, events of the new group."""
+"""Kinds the cluster itself runs on: leases, priorities, budgets, certificates, API services and new events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from .selectors import check_selector
 HIGHEST_USER_PRIORITY = 1_000_000_000
 _PREEMPTION = ("PreemptLowerPriority", "Never")
 _EVICTION = ("AlwaysAllow", "IfHealthyBudget")
-_BUDGET_COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
 _USAGES = (
     "any",
     "cert sign",
@@ -48,12 +47,6 @@ _USAGES = (
     "signing",
     "timestamping",
 )
-_CRD_STATUS = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": None}
-
-
-def _need_spec(obj: Object) -> None:
-    if obj.get("spec") is None:
-        obj["spec"] = {}
 
 
 def _check_lease(obj: Object) -> list[FieldError]:
@@ -70,10 +63,7 @@ def _check_lease(obj: Object) -> list[FieldError]:
 
 
 def _fill_priority(obj: Object) -> None:
-    if obj.get("value") is None:
-        obj["value"] = 0
-    if not obj.get("preemptionPolicy"):
-        obj["preemptionPolicy"] = "PreemptLowerPriority"
+    obj.setdefault("preemptionPolicy", "PreemptLowerPriority")
 
 
 def _check_priority(obj: Object) -> list[FieldError]:
@@ -170,35 +160,9 @@ def _request_problem(encoded: str) -> str:
     return "" if request.is_signature_valid else "CSR signature is not valid"
 
 
-def _fill_definition(obj: Object) -> None:
-    _need_spec(obj)
-    spec = obj["spec"]
-    names = spec.get("names")
-    if names is None:
-        names = spec["names"] = {}
-    kind = names.get("kind") or ""
-    if not names.get("singular"):
-        names["singular"] = kind.lower()
-    if not names.get("listKind") and kind:
-        names["listKind"] = f"{kind}List"
-    if spec.get("conversion") is None:
-        spec["conversion"] = {"strategy": "None"}
-    webhook = (spec["conversion"].get("webhook") or {}).get("clientConfig") or {}
-    service = webhook.get("service")
-    if service is not None and service.get("port") is None:
-        service["port"] = 443
-
-
-def _begin_definition(obj: Object) -> None:
-    stored = [version.get("name") for version in obj["spec"].get("versions") or () if version.get("storage")]
-    obj["status"]["storedVersions"] = stored or None
-
-
 def _fill_api_service(obj: Object) -> None:
-    _need_spec(obj)
-    service = obj["spec"].get("service")
-    if service is not None and service.get("port") is None:
-        service["port"] = 443
+    if "service" in obj["spec"]:
+        obj["spec"]["service"].setdefault("port", 443)
 
 
 def _check_api_service(obj: Object) -> list[FieldError]:
@@ -213,31 +177,14 @@ def _check_api_service(obj: Object) -> list[FieldError]:
         place, value = "spec.groupPriorityMinimum", spec.get("groupPriorityMinimum") or 0
         found.append(bad(place, value, "must be positive and less than 20000"))
     if not 0 < (spec.get("versionPriority") or 0) <= 1000:
-        found.append(bad("spec.versionPriority", spec.get("versionPriority") or 0, "must be positive and less than 1000"))
+        found.append(
+            bad("spec.versionPriority", spec.get("versionPriority") or 0, "must be positive and less than 1000")
+        )
     service = spec.get("service")
     for part in ("namespace", "name") if service is not None else ():
         if not service.get(part):
             found.append(required(f"spec.service.{part}"))
     return found
-
-
-_NEW_EVENT = {
-    "eventTime": None,
-    "reportingController": "",
-    "reportingInstance": "",
-    "deprecatedSource": None,
-    "deprecatedFirstTimestamp": None,
-    "deprecatedLastTimestamp": None,
-}
-
-
-def _fill_new_event(obj: Object) -> None:
-    for name, value in _NEW_EVENT.items():
-        obj.setdefault(name, value)
-    if obj["deprecatedSource"] is None:
-        obj["deprecatedSource"] = {}
-    if obj.get("regarding") is None:
-        obj["regarding"] = {}
 
 
 def _check_new_event(obj: Object) -> list[FieldError]:
@@ -249,52 +196,21 @@ def _check_new_event(obj: Object) -> list[FieldError]:
     return found
 
 
-def _fill_flow_schema(obj: Object) -> None:
-    _need_spec(obj)
-    obj["spec"]["matchingPrecedence"] = obj["spec"].get("matchingPrecedence") or 1000
-
-
-def _fill_priority_level(obj: Object) -> None:
-    _need_spec(obj)
-    for kind, shares in (("limited", 30), ("exempt", 0)):
-        limits = obj["spec"].get(kind)
-        if limits is None:
-            continue
-        for name, value in (("nominalConcurrencyShares", shares), ("lendablePercent", 0)):
-            if limits.get(name) is None:
-                limits[name] = value
-        queuing = (limits.get("limitResponse") or {}).get("queuing")
-        for name, value in (("queues", 64), ("handSize", 8), ("queueLengthLimit", 50)):
-            if queuing is not None and not queuing.get(name):
-                queuing[name] = value
-
-
 def _check_runtime_class(obj: Object) -> list[FieldError]:
     handler = obj.get("handler") or ""
     return [bad("handler", handler, rule) for rule in formats.label(handler)]
 
 
 KINDS = {
-    ("coordination.k8s.io", "Lease"): BuiltIn(fill=_need_spec, check=_check_lease),
+    ("coordination.k8s.io", "Lease"): BuiltIn(check=_check_lease),
     ("scheduling.k8s.io", "PriorityClass"): BuiltIn(
         fill=_fill_priority, check=_check_priority, check_update=_check_priority_update, generation=("",)
     ),
-    ("policy", "PodDisruptionBudget"): BuiltIn(
-        fill=_need_spec, check=_check_budget, status=dict.fromkeys(_BUDGET_COUNTS, 0), generation=("spec",)
-    ),
+    ("policy", "PodDisruptionBudget"): BuiltIn(check=_check_budget, status=True, generation=("spec",)),
     ("certificates.k8s.io", "CertificateSigningRequest"): BuiltIn(
-        fill=_need_spec, carry=_carry_request, check=_check_request, status={}, name_rule="path-segment"
+        carry=_carry_request, check=_check_request, status=True, name_rule="path-segment"
     ),
-    ("apiextensions.k8s.io", "CustomResourceDefinition"): BuiltIn(
-        fill=_fill_definition, begin=_begin_definition, status=_CRD_STATUS, generation=("spec",)
-    ),
-    ("apiregistration.k8s.io", "APIService"): BuiltIn(fill=_fill_api_service, check=_check_api_service, status={}),
-    ("events.k8s.io", "Event"): BuiltIn(fill=_fill_new_event, check=_check_new_event),
-    ("flowcontrol.apiserver.k8s.io", "FlowSchema"): BuiltIn(
-        fill=_fill_flow_schema, status={}, generation=("spec",)
-    ),
-    ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): BuiltIn(
-        fill=_fill_priority_level, status={}, generation=("spec",)
-    ),
+    ("apiregistration.k8s.io", "APIService"): BuiltIn(fill=_fill_api_service, check=_check_api_service, status=True),
+    ("events.k8s.io", "Event"): BuiltIn(check=_check_new_event),
     ("node.k8s.io", "RuntimeClass"): BuiltIn(check=_check_runtime_class),
 }

@@ -94,9 +94,9 @@ def check_quota_name(found: Problems, name: str, path: str) -> None:
 
 def value_problems(name: str, value: str, path: str) -> list[FieldError]:
     """A resource's amount is not negative, and whole where halves make no sense."""
-    number = quantities.amount(value)
-    found = [bad(path, value, "must be greater than or equal to 0")] if number < 0 else []
+    negative = quantities.amount(value) < quantities.ZERO
+    found = [bad(path, value, "must be greater than or equal to 0")] if negative else []
     countable = name in _OBJECT_COUNTS or not is_native(name)
-    if countable and number % 1:
+    if countable and not quantities.is_whole(value):
         found.append(bad(path, value, "must be an integer"))
     return found

@@ -17,22 +17,6 @@ from .services import check_reachable
 
 NAMESPACE_LABEL = "kubernetes.io/metadata.name"
 _STANDARD_FINALIZERS = {"kubernetes", "orphan", "foregroundDeletion"}
-_NODE_FACTS = (
-    "machineID",
-    "systemUUID",
-    "bootID",
-    "kernelVersion",
-    "osImage",
-    "containerRuntimeVersion",
-    "kubeletVersion",
-    "kubeProxyVersion",
-    "operatingSystem",
-    "architecture",
-)
-_NODE_STATUS = {
-    "daemonEndpoints": {"kubeletEndpoint": {"Port": 0}},
-    "nodeInfo": dict.fromkeys(_NODE_FACTS, ""),
-}
 _FIXED_CIDR = 'node updates may not change podCIDR except from "" to valid'
 _FIXED_PROVIDER = 'node updates may not change providerID except from "" to valid'
 _LIMIT_TYPES = {"Pod", "Container", "PersistentVolumeClaim"}
@@ -49,8 +33,7 @@ _SCOPES = {
 
 def _fill_namespace(obj: Object) -> None:
     metadata = obj["metadata"]
-    if obj.get("spec") is None:
-        obj["spec"] = {}
+    obj["status"].setdefault("phase", "Active")
     name = metadata.get("name")
     if name and (metadata.get("labels") or {}).get(NAMESPACE_LABEL) != name:
         metadata["labels"] = {**(metadata.get("labels") or {}), NAMESPACE_LABEL: name}
@@ -58,7 +41,6 @@ def _fill_namespace(obj: Object) -> None:
 
 def _begin_namespace(obj: Object) -> None:
     _fill_namespace(obj)
-    obj["status"] = {"phase": "Active"}
     finalizers = obj["spec"].get("finalizers") or []
     if "kubernetes" not in finalizers:
         obj["spec"]["finalizers"] = [*finalizers, "kubernetes"]
@@ -87,24 +69,13 @@ def _no_problems(_obj: Object, _old: Object) -> list[FieldError]:
 
 
 def _fill_node(obj: Object) -> None:
-    spec = obj.get("spec")
-    if spec is None:
-        spec = obj["spec"] = {}
-    if spec.get("podCIDR") and not spec.get("podCIDRs"):
-        spec["podCIDRs"] = [spec["podCIDR"]]
-    elif spec.get("podCIDRs") and not spec.get("podCIDR"):
+    spec, status = obj["spec"], obj["status"]
+    if "podCIDR" in spec:
+        spec.setdefault("podCIDRs", [spec["podCIDR"]])
+    elif "podCIDRs" in spec:
         spec["podCIDR"] = spec["podCIDRs"][0]
-    status = obj.get("status")
-    if not status:
-        return
-    quantities.settle(obj, status, "capacity", "allocatable")
-    if status.get("capacity") and status.get("allocatable") is None:
-        status["allocatable"] = dict(status["capacity"])
-    if status.get("nodeInfo") is not None:
-        status["nodeInfo"] = {**_NODE_STATUS["nodeInfo"], **status["nodeInfo"]}
-    for condition in status.get("conditions") or ():
-        condition.setdefault("lastHeartbeatTime", None)
-        condition.setdefault("lastTransitionTime", None)
+    if "capacity" in status:
+        status.setdefault("allocatable", dict(status["capacity"]))
 
 
 def _check_node(obj: Object) -> list[FieldError]:
@@ -168,26 +139,6 @@ def _carry_service_account(obj: Object, _old: Object) -> None:
     _begin_service_account(obj)
 
 
-_EVENT = {
-    "source": None,
-    "firstTimestamp": None,
-    "lastTimestamp": None,
-    "eventTime": None,
-    "reportingComponent": "",
-    "reportingInstance": "",
-}
-
-
-def _fill_event(obj: Object) -> None:
-    if obj.get("involvedObject") is None:
-        obj["involvedObject"] = {}
-    for name, value in _EVENT.items():
-        if name not in obj:
-            obj[name] = value
-    if obj["source"] is None:
-        obj["source"] = {}
-
-
 _NO_SUCH_NAMESPACE = "does not match event.namespace"
 
 
@@ -227,10 +178,9 @@ def _check_event(obj: Object) -> list[FieldError]:
 
 
 def _fill_endpoints(obj: Object) -> None:
-    for subset in obj.get("subsets") or ():
-        for port in subset.get("ports") or ():
-            if not port.get("protocol"):
-                port["protocol"] = "TCP"
+    for subset in obj.get("subsets", ()):
+        for port in subset.get("ports", ()):
+            port.setdefault("protocol", "TCP")
 
 
 def _check_endpoints(obj: Object) -> list[FieldError]:
@@ -258,13 +208,6 @@ def _check_endpoint_port(found: Problems, port: Object, path: str, *, needs_name
     check_protocol(found, port, path)
 
 
-def _fill_quota(obj: Object) -> None:
-    if obj.get("spec") is None:
-        obj["spec"] = {}
-    quantities.settle(obj, obj["spec"], "hard")
-    quantities.settle(obj, obj.get("status"), "hard", "used")
-
-
 def _check_quota(obj: Object) -> list[FieldError]:
     found: Problems = []
     for name, value in (obj["spec"].get("hard") or {}).items():
@@ -288,11 +231,7 @@ def _check_quota_update(obj: Object, old: Object) -> list[FieldError]:
 
 
 def _fill_limit_range(obj: Object) -> None:
-    if obj.get("spec") is None:
-        obj["spec"] = {}
-    obj["spec"].setdefault("limits", None)
     for limit in obj["spec"]["limits"] or ():
-        quantities.settle(obj, limit, "max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
         if limit.get("type") == "Container":
             limit["default"] = {**(limit.get("max") or {}), **(limit.get("default") or {})}
             asked = {**(limit.get("min") or {}), **limit["default"], **(limit.get("defaultRequest") or {})}
@@ -352,17 +291,15 @@ KINDS = {
         carry=_carry_namespace,
         check=_check_namespace,
         check_update=_no_problems,
-        status={"phase": "Active"},
+        status=True,
         name_rule="label",
     ),
     ("", "Node"): BuiltIn(
-        fill=_fill_node, check=_check_node, check_update=_check_node_update, status=_NODE_STATUS, keeps_status=True
+        fill=_fill_node, check=_check_node, check_update=_check_node_update, status=True, keeps_status=True
     ),
     ("", "ServiceAccount"): BuiltIn(begin=_begin_service_account, carry=_carry_service_account),
-    ("", "Event"): BuiltIn(fill=_fill_event, check=_check_event),
+    ("", "Event"): BuiltIn(check=_check_event),
     ("", "Endpoints"): BuiltIn(fill=_fill_endpoints, check=_check_endpoints),
-    ("", "ResourceQuota"): BuiltIn(
-        fill=_fill_quota, check=_check_quota, check_update=_check_quota_update, status={}
-    ),
+    ("", "ResourceQuota"): BuiltIn(check=_check_quota, check_update=_check_quota_update, status=True),
     ("", "LimitRange"): BuiltIn(fill=_fill_limit_range, check=_check_limit_range),
 }

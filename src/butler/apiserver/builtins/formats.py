@@ -120,10 +120,8 @@ def qualified_name(value: str) -> Broken:
     """A label key: a name, perhaps behind a DNS prefix and a slash."""
     prefix, slash, name = value.rpartition("/")
     if "/" in prefix:
-        return (
-            f"a valid label key {shape(_KEY_TEXT, _KEY_NAME, 'MyName', 'my.name', '123-abc')}"
-            " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
-        )
+        rule = shape(_KEY_TEXT, _KEY_NAME, "MyName", "my.name", "123-abc")
+        return (f"a valid label key {rule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",)
     broken: list[str] = []
     if slash and not prefix:
         broken.append("prefix part must be non-empty")

@@ -24,11 +24,6 @@ _ADDRESS_TYPES = ("FQDN", "IPv4", "IPv6")
 _MOST_ENDPOINTS, _MOST_PORTS, _MOST_ADDRESSES = 1000, 20000, 100
 
 
-def _need_spec(obj: Object) -> None:
-    if obj.get("spec") is None:
-        obj["spec"] = {}
-
-
 def _check_ingress_new(obj: Object) -> list[FieldError]:
     found = _check_ingress(obj)
     annotation = (obj["metadata"].get("annotations") or {}).get("kubernetes.io/ingress.class")
@@ -131,10 +126,9 @@ def _check_service_backend(found: Problems, service: Object, path: str) -> None:
 
 
 def _fill_ingress_class(obj: Object) -> None:
-    _need_spec(obj)
     parameters = obj["spec"].get("parameters")
-    if parameters is not None and parameters.get("scope") is None:
-        parameters["scope"] = "Cluster"
+    if parameters is not None:
+        parameters["scope"] = parameters["scope"] or "Cluster"
 
 
 def _check_ingress_class(obj: Object) -> list[FieldError]:
@@ -178,16 +172,11 @@ def _rules(spec: Object) -> list[tuple[str, str, Object]]:
 
 
 def _fill_policy(obj: Object) -> None:
-    _need_spec(obj)
     spec = obj["spec"]
-    if spec.get("podSelector") is None:
-        spec["podSelector"] = {}
     for _, _, rule in _rules(spec):
-        for port in rule.get("ports") or ():
-            if port.get("protocol") is None:
-                port["protocol"] = "TCP"
-    if not spec.get("policyTypes"):
-        spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
+        for port in rule.get("ports", ()):
+            port.setdefault("protocol", "TCP")
+    spec.setdefault("policyTypes", ["Ingress", "Egress"] if "egress" in spec else ["Ingress"])
 
 
 def _check_policy(obj: Object) -> list[FieldError]:
@@ -260,16 +249,9 @@ def _check_block(found: Problems, block: Object, path: str) -> None:
 
 
 def _fill_slice(obj: Object) -> None:
-    obj["endpoints"] = obj.get("endpoints") or None
-    obj["ports"] = obj.get("ports") or None
-    for endpoint in obj["endpoints"] or ():
-        if endpoint.get("conditions") is None:
-            endpoint["conditions"] = {}
     for port in obj["ports"] or ():
-        if port.get("name") is None:
-            port["name"] = ""
-        if port.get("protocol") is None:
-            port["protocol"] = "TCP"
+        port.setdefault("name", "")
+        port.setdefault("protocol", "TCP")
 
 
 def _check_slice(obj: Object) -> list[FieldError]:
@@ -330,10 +312,9 @@ def _check_slice_update(obj: Object, old: Object) -> list[FieldError]:
 
 KINDS = {
     (_GROUP, "Ingress"): BuiltIn(
-        fill=_need_spec,
         check=_check_ingress_new,
         check_update=lambda obj, _: _check_ingress(obj),
-        status={"loadBalancer": {}},
+        status=True,
         generation=("spec",),
     ),
     (_GROUP, "IngressClass"): BuiltIn(
@@ -343,7 +324,6 @@ KINDS = {
         generation=("spec",),
     ),
     (_GROUP, "NetworkPolicy"): BuiltIn(fill=_fill_policy, check=_check_policy, generation=("spec",)),
-    (_GROUP, "ServiceCIDR"): BuiltIn(status={}),
     ("discovery.k8s.io", "EndpointSlice"): BuiltIn(
         fill=_fill_slice,
         check=_check_slice,

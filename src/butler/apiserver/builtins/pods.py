@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 from butler.errors import FieldError
+from butler.kube.quantity import Quantity
 
 from ..resources import Object
 from . import quantities
 from .containers import check_image_spaces
 from .model import BuiltIn
 from .pod_checks import check_pod_spec, check_template, check_tolerations
-from .pod_defaults import fill_pod_spec, fill_template
+from .pod_defaults import fill_pod_spec
 from .problems import Problems, bad, forbidden, required
 
 SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
@@ -31,10 +31,8 @@ _MEASURED = ("cpu", "memory")
 
 
 def _fill_pod(obj: Object) -> None:
-    spec = obj.get("spec")
-    if spec is None:
-        spec = obj["spec"] = {}
-    fill_pod_spec(obj, spec)
+    spec = obj["spec"]
+    fill_pod_spec(spec)
     on_host = spec.get("hostNetwork")
     for list_name in ("containers", "initContainers"):
         for container in spec.get(list_name) or ():
@@ -77,6 +75,7 @@ def _tolerates(toleration: Object, taint: str) -> bool:
 
 
 def _begin_pod(obj: Object) -> None:
+    _narrow_by_own_labels(obj)
     obj["status"] = {"phase": "Pending", "qosClass": quality_of_service(obj["spec"])}
     if obj["spec"].get("schedulingGates"):
         gated = {
@@ -90,10 +89,34 @@ def _begin_pod(obj: Object) -> None:
         obj["status"]["conditions"] = [gated]
 
 
+def _narrow_by_own_labels(obj: Object) -> None:
+    """Selectors that mean "pods like me in these labels" get the pod's own values."""
+    labels, spec = obj["metadata"].get("labels") or {}, obj["spec"]
+    for constraint in spec.get("topologySpreadConstraints") or ():
+        _narrow(constraint, labels, "matchLabelKeys", "In")
+    for kind in ("podAffinity", "podAntiAffinity"):
+        rules = (spec.get("affinity") or {}).get(kind) or {}
+        terms = list(rules.get("requiredDuringSchedulingIgnoredDuringExecution") or ())
+        preferred = rules.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
+        terms += [weighted["podAffinityTerm"] for weighted in preferred]
+        for term in terms:
+            _narrow(term, labels, "matchLabelKeys", "In")
+            _narrow(term, labels, "mismatchLabelKeys", "NotIn")
+
+
+def _narrow(holder: Object, labels: dict[str, str], keys: str, operator: str) -> None:
+    selector = holder.get("labelSelector")
+    added = [
+        {"key": key, "operator": operator, "values": [labels[key]]} for key in holder.get(keys) or () if key in labels
+    ]
+    if selector is not None and added:
+        selector["matchExpressions"] = [*selector.get("matchExpressions", ()), *added]
+
+
 def quality_of_service(spec: Object) -> str:
     """Guaranteed, Burstable or BestEffort, from the requests and limits of all containers."""
-    requested: dict[str, Any] = {}
-    limited: dict[str, Any] = {}
+    requested: dict[str, Quantity] = {}
+    limited: dict[str, Quantity] = {}
     all_limited = True
     for list_name in ("containers", "initContainers"):
         for container in spec.get(list_name) or ():
@@ -106,14 +129,14 @@ def quality_of_service(spec: Object) -> str:
     return "Guaranteed" if all_limited and same else "Burstable"
 
 
-def _add_up(totals: dict[str, Any], listed: Object | None) -> int:
+def _add_up(totals: dict[str, Quantity], listed: Object | None) -> int:
     """Add what is asked for to the totals; answers how many of cpu and memory are set."""
     positive = 0
     for name in _MEASURED:
         value = (listed or {}).get(name)
-        if value is not None and quantities.amount(value) > 0:
+        if value is not None and quantities.amount(value) > quantities.ZERO:
             positive += 1
-            totals[name] = totals.get(name, 0) + quantities.amount(value)
+            totals[name] = totals.get(name, quantities.ZERO) + quantities.amount(value)
     return positive
 
 
@@ -207,9 +230,7 @@ def _other_changes(spec: Object, before: Object) -> str:
 
 
 def _fill_pod_template(obj: Object) -> None:
-    if obj.get("template") is None:
-        obj["template"] = {}
-    fill_template(obj, obj["template"])
+    fill_pod_spec(obj["template"]["spec"])
 
 
 def _check_pod_template(obj: Object) -> list[FieldError]:
@@ -224,7 +245,7 @@ KINDS = {
         begin=_begin_pod,
         check=_check_pod,
         check_update=_check_pod_update,
-        status={},
+        status=True,
         generation=("spec",),
     ),
     ("", "PodTemplate"): BuiltIn(fill=_fill_pod_template, check=_check_pod_template, generation=("template",)),

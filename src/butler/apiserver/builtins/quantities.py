@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from butler.kube.quantity import Quantity, parse
 
@@ -18,9 +19,9 @@ def amount(text: str) -> Quantity:
 
 
 @lru_cache(maxsize=4096)
-def canonical(text: str) -> str:
+def canonical(value: str | float) -> str:
     """The one spelling Kubernetes stores."""
-    found = parse(text)
+    found = parse(str(value))
     return str(Quantity(found.digits, found.exponent, found.format))
 
 
@@ -33,10 +34,10 @@ def _rounded(text: str) -> str:
     return str(Quantity(digits, _MILLI, found.format))
 
 
-def settle(listed: dict[str, str]) -> None:
+def settle(listed: dict[str, Any]) -> None:
     """Spell all quantities of a resource list as they are stored, in place: rounded up to thousandths."""
-    for name, text in listed.items():
-        listed[name] = _rounded(text)
+    for name, value in listed.items():
+        listed[name] = _rounded(str(value))
 
 
 def is_whole(text: str) -> bool:

@@ -16,19 +16,12 @@ GROUP = "rbac.authorization.k8s.io"
 _SUBJECT_KINDS = ("ServiceAccount", "User", "Group")
 
 
-def _fill_role(obj: Object) -> None:
-    obj.setdefault("rules", None)
-
-
 def _fill_binding(obj: Object) -> None:
-    role = obj.get("roleRef")
-    if role is None:
-        role = obj["roleRef"] = {}
-    if not role.get("apiGroup"):
-        role["apiGroup"] = GROUP
-    for subject in obj.get("subjects") or ():
-        if subject.get("kind") in {"User", "Group"} and not subject.get("apiGroup"):
-            subject["apiGroup"] = GROUP
+    role = obj["roleRef"]
+    role["apiGroup"] = role.get("apiGroup") or GROUP
+    for subject in obj.get("subjects", ()):
+        if subject["kind"] in {"User", "Group"}:
+            subject.setdefault("apiGroup", GROUP)
 
 
 def _check_role(obj: Object, *, namespaced: bool) -> list[FieldError]:
@@ -111,7 +104,7 @@ def _check_binding_update(obj: Object, old: Object, *, namespaced: bool) -> list
 
 def _role(*, namespaced: bool) -> BuiltIn:
     check = partial(_check_role, namespaced=namespaced)
-    return BuiltIn(fill=_fill_role, check=check, name_rule="path-segment")
+    return BuiltIn(check=check, name_rule="path-segment")
 
 
 def _binding(*, namespaced: bool) -> BuiltIn:

@@ -85,8 +85,7 @@ def shown(selector: Selector | None, nothing: str = "<none>") -> str:
     if selector is None:
         return nothing
     parts = [(key, f"{key}={value}") for key, value in (selector.get("matchLabels") or {}).items()]
-    for rule in selector.get("matchExpressions") or ():
-        parts.append((rule.get("key", ""), _shown_rule(rule)))
+    parts += [(rule.get("key", ""), _shown_rule(rule)) for rule in selector.get("matchExpressions") or ()]
     return ",".join(text for _, text in sorted(parts)) or nothing
 
 

@@ -46,31 +46,26 @@ def _is_external(spec: Object) -> bool:
 
 
 def _fill_service(obj: Object) -> None:
-    spec = obj.get("spec")
-    if spec is None:
-        spec = obj["spec"] = {}
+    spec = obj["spec"]
     _fill_affinity(spec)
-    if not spec.get("type"):
-        spec["type"] = "ClusterIP"
-    for port in spec.get("ports") or ():
-        if not port.get("protocol"):
-            port["protocol"] = "TCP"
-        if not port.get("targetPort"):
-            port["targetPort"] = port.get("port") or 0
-    if _is_external(spec) and not spec.get("externalTrafficPolicy"):
-        spec["externalTrafficPolicy"] = "Cluster"
-    if spec.get("internalTrafficPolicy") is None and has_cluster_ip(spec):
-        spec["internalTrafficPolicy"] = "Cluster"
-    balanced = spec["type"] == "LoadBalancer"
-    if balanced and spec.get("allocateLoadBalancerNodePorts") is None:
-        spec["allocateLoadBalancerNodePorts"] = True
-    for ingress in ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or () if balanced else ():
-        if ingress.get("ip") and ingress.get("ipMode") is None:
-            ingress["ipMode"] = "VIP"
+    balanced = spec.setdefault("type", "ClusterIP") == "LoadBalancer"
+    for port in spec.get("ports", ()):
+        port.setdefault("protocol", "TCP")
+        if not port["targetPort"]:
+            port["targetPort"] = port["port"]
+    if _is_external(spec):
+        spec.setdefault("externalTrafficPolicy", "Cluster")
+    if has_cluster_ip(spec):
+        spec.setdefault("internalTrafficPolicy", "Cluster")
+    if balanced:
+        spec.setdefault("allocateLoadBalancerNodePorts", True)
+        for ingress in obj["status"]["loadBalancer"].get("ingress", ()):
+            if ingress.get("ip"):
+                ingress.setdefault("ipMode", "VIP")
 
 
 def _fill_affinity(spec: Object) -> None:
-    affinity = spec["sessionAffinity"] = spec.get("sessionAffinity") or "None"
+    affinity = spec.setdefault("sessionAffinity", "None")
     if affinity == "None":
         spec.pop("sessionAffinityConfig", None)
     elif affinity == "ClientIP":
@@ -350,9 +345,9 @@ def _check_service_update(obj: Object, old: Object) -> list[FieldError]:
         chosen = spec.get("loadBalancerClass")
         if chosen != before.get("loadBalancerClass"):
             found.append(bad("spec.loadBalancerClass", chosen, "may not change once set"))
-    if needs_health_port(spec) and needs_health_port(before):
-        if spec.get("healthCheckNodePort") != before.get("healthCheckNodePort"):
-            found.append(forbidden("spec.healthCheckNodePort", "field is immutable"))
+    fixed = needs_health_port(spec) and needs_health_port(before)
+    if fixed and spec.get("healthCheckNodePort") != before.get("healthCheckNodePort"):
+        found.append(forbidden("spec.healthCheckNodePort", "field is immutable"))
     return [*found, *_check_service(obj)]
 
 
@@ -371,7 +366,7 @@ KINDS = {
         carry=_carry_service,
         check=_check_service,
         check_update=_check_service_update,
-        status={"loadBalancer": {}},
+        status=True,
         name_rule="label1035",
     ),
 }

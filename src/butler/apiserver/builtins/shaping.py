@@ -89,6 +89,8 @@ class Shape:
         item = field.type[2:].removeprefix("()")
         self._droppable.add(field.name)
         self._learn_absence(field, None)
+        if field.type == "bytes":
+            return
         if field.type[:2] == "{}" and item == _QUANTITY:
             self._changes[field.name] = quantities.settle
         elif item not in _SCALARS and item not in _FORMS and item != "bytes" and not item.startswith(_LEFT_ALONE):

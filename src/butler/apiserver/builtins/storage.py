@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from butler.errors import FieldError, not_supported
+from butler.kube.quantity import Quantity
 
 from ..resources import Object
-from . import formats, pod_defaults, quantities
+from . import formats, quantities
 from .model import BuiltIn
+from .pod_defaults import fill_claim_spec, fill_volume_source
 from .problems import Problems, bad, forbidden, refuse_each, required, too_long, unchanged
 from .volumes import VOLUME_MODES, check_access_modes, check_claim_spec, check_driver, check_host_path, check_nfs
 
@@ -25,19 +27,19 @@ _NOT_SOURCES = {
     "volumeAttributesClassName",
     "volumeMode",
 }
-_FIXED_CLAIM = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+_FIXED_CLAIM = (
+    "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+)
 _MOST_PARAMETERS, _MOST_PARAMETER_BYTES = 512, 256 * 1024
 
 
 def _fill_claim(obj: Object) -> None:
-    if obj.get("spec") is None:
-        obj["spec"] = {}
-    pod_defaults.fill_claim_spec(obj, obj["spec"])
-    quantities.settle(obj, obj.get("status"), "capacity", "allocatedResources")
+    fill_claim_spec(obj["spec"])
+    obj["status"].setdefault("phase", "Pending")
 
 
 def _begin_claim(obj: Object) -> None:
-    obj["status"] = {"phase": "Pending"}
+    obj["status"]["phase"] = "Pending"
     _pair_sources(obj["spec"])
 
 
@@ -87,23 +89,22 @@ def _other_resources(spec: Object) -> Object:
     return resources
 
 
-def _size(claim: Object) -> quantities.Decimal:
+def _size(claim: Object) -> Quantity:
     requests = (claim["spec"].get("resources") or {}).get("requests") or {}
     return quantities.amount(requests.get("storage", "0"))
 
 
 def _fill_volume(obj: Object) -> None:
-    spec = obj.get("spec")
-    if spec is None:
-        spec = obj["spec"] = {}
-    if not spec.get("persistentVolumeReclaimPolicy"):
-        spec["persistentVolumeReclaimPolicy"] = "Retain"
-    if not spec.get("volumeMode"):
-        spec["volumeMode"] = "Filesystem"
-    quantities.settle(obj, spec, "capacity")
-    for name, fill in _SOURCES.items():
-        if spec.get(name) is not None:
-            fill(obj, spec[name])
+    spec = obj["spec"]
+    spec.setdefault("persistentVolumeReclaimPolicy", "Retain")
+    spec.setdefault("volumeMode", "Filesystem")
+    obj["status"].setdefault("phase", "Pending")
+    for name, source in _sources(spec).items():
+        fill_volume_source(name, source)
+
+
+def _begin_volume(obj: Object) -> None:
+    obj["status"]["phase"] = "Pending"
 
 
 def _check_volume(obj: Object) -> list[FieldError]:
@@ -132,7 +133,7 @@ def _check_capacity(found: Problems, capacity: Object) -> None:
     if list(capacity) != ["storage"]:
         found.append(not_supported("spec.capacity", capacity or None, ("storage",)))
     for name, value in capacity.items():
-        if quantities.amount(value) <= 0:
+        if quantities.amount(value) <= quantities.ZERO:
             found.append(bad(f"spec.capacity[{name}]", value, "must be greater than zero"))
 
 
@@ -176,10 +177,8 @@ def _check_volume_update(obj: Object, old: Object) -> list[FieldError]:
 
 
 def _fill_class(obj: Object) -> None:
-    if obj.get("reclaimPolicy") is None:
-        obj["reclaimPolicy"] = "Delete"
-    if obj.get("volumeBindingMode") is None:
-        obj["volumeBindingMode"] = "Immediate"
+    obj.setdefault("reclaimPolicy", "Delete")
+    obj.setdefault("volumeBindingMode", "Immediate")
 
 
 def _check_class(obj: Object) -> list[FieldError]:
@@ -226,29 +225,10 @@ _CSI_DRIVER = {
 
 
 def _fill_csi_driver(obj: Object) -> None:
-    spec = obj.get("spec")
-    if spec is None:
-        spec = obj["spec"] = {}
     for name, value in _CSI_DRIVER.items():
-        if spec.get(name) is None:
-            spec[name] = value
-    if not spec.get("volumeLifecycleModes"):
-        spec["volumeLifecycleModes"] = ["Persistent"]
+        obj["spec"].setdefault(name, value)
+    obj["spec"].setdefault("volumeLifecycleModes", ["Persistent"])
 
-
-def _fill_csi_node(obj: Object) -> None:
-    if obj.get("spec") is None:
-        obj["spec"] = {}
-    obj["spec"]["drivers"] = obj["spec"].get("drivers") or None
-
-
-_SOURCES = {
-    "hostPath": pod_defaults.fill_host_path,
-    "iscsi": pod_defaults.fill_iscsi,
-    "rbd": pod_defaults.fill_rbd,
-    "azureDisk": pod_defaults.fill_azure_disk,
-    "scaleIO": pod_defaults.fill_scale_io,
-}
 
 KINDS = {
     ("", "PersistentVolumeClaim"): BuiltIn(
@@ -257,13 +237,12 @@ KINDS = {
         carry=_carry_claim,
         check=_check_claim,
         check_update=_check_claim_update,
-        status={"phase": "Pending"},
+        status=True,
     ),
     ("", "PersistentVolume"): BuiltIn(
-        fill=_fill_volume, check=_check_volume, check_update=_check_volume_update, status={"phase": "Pending"}
+        fill=_fill_volume, begin=_begin_volume, check=_check_volume, check_update=_check_volume_update, status=True
     ),
     (_GROUP, "StorageClass"): BuiltIn(fill=_fill_class, check=_check_class, check_update=_check_class_update),
     (_GROUP, "CSIDriver"): BuiltIn(fill=_fill_csi_driver),
-    (_GROUP, "CSINode"): BuiltIn(fill=_fill_csi_node),
-    (_GROUP, "VolumeAttachment"): BuiltIn(status={"attached": False}),
+    (_GROUP, "VolumeAttachment"): BuiltIn(status=True),
 }

@@ -72,7 +72,7 @@ def check_mode(found: Problems, holder: Object, name: str, path: str) -> None:
 
 def _check_empty_dir(found: Problems, source: Object, path: str) -> None:
     limit = source.get("sizeLimit")
-    if limit is not None and quantities.amount(limit) < 0:
+    if limit is not None and quantities.amount(limit) < quantities.ZERO:
         found.append(forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity"))
 
 
@@ -225,9 +225,9 @@ def _check_claim_size(found: Problems, spec: Object, path: str) -> None:
     size = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
     if size is None:
         found.append(required(path))
-    elif quantities.amount(size) <= 0:
+    elif quantities.amount(size) <= quantities.ZERO:
         found.append(bad(path, size, "must be greater than zero"))
-    elif quantities.amount(size) % 1:
+    elif not quantities.is_whole(size):
         found.append(bad(path, size, "must be an integer"))
 
 
@@ -247,9 +247,20 @@ _ORDER = {
     name: position
     for position, name in enumerate(
         (
-            "emptyDir hostPath gitRepo gcePersistentDisk awsElasticBlockStore secret nfs iscsi glusterfs flocker "
-            "persistentVolumeClaim rbd cinder cephfs quobyte downwardAPI fc flexVolume configMap azureFile "
-            "vsphereVolume photonPersistentDisk portworxVolume azureDisk storageos projected scaleIO csi ephemeral image"
-        ).split()
+            *("emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore", "secret", "nfs", "iscsi"),
+            *(
+                "glusterfs",
+                "flocker",
+                "persistentVolumeClaim",
+                "rbd",
+                "cinder",
+                "cephfs",
+                "quobyte",
+                "downwardAPI",
+                "fc",
+            ),
+            *("flexVolume", "configMap", "azureFile", "vsphereVolume", "photonPersistentDisk", "portworxVolume"),
+            *("azureDisk", "storageos", "projected", "scaleIO", "csi", "ephemeral", "image"),
+        )
     )
 }

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from butler.errors import FieldError, not_supported
 
 from ..resources import Object
 from . import formats, selectors
 from .model import BuiltIn
 from .pod_checks import check_template
-from .pod_defaults import fill_claim_spec, fill_template
+from .pod_defaults import fill_claim_spec, fill_pod_spec
 from .problems import Problems, bad, forbidden, not_negative, refuse_each, required, unchanged
 from .rollouts import check_int_or_percent, check_not_above_all, go_strategy, is_zero
 from .volumes import check_claim_spec
@@ -28,95 +26,63 @@ _STATEFUL_SET_MAY_CHANGE = (
 )
 
 
-def _spec(obj: Object) -> Object:
-    """The spec, with its template filled in."""
-    spec: Object | None = obj.get("spec")
-    if spec is None:
-        spec = obj["spec"] = {}
-    if spec.get("template") is None:
-        spec["template"] = {}
-    fill_template(obj, spec["template"])
-    return spec
-
-
-def _set(holder: Object, name: str, value: Any) -> None:
-    if holder.get(name) is None:
-        holder[name] = value
+def _fill_strategy(strategy: Object, **defaults: int | str) -> None:
+    """A strategy is a rolling update unless it says otherwise."""
+    if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
+        rolling = strategy.setdefault("rollingUpdate", {})
+        for name, value in defaults.items():
+            rolling.setdefault(name, value)
 
 
 def _fill_deployment(obj: Object) -> None:
-    spec = _spec(obj)
-    _set(spec, "replicas", 1)
-    _set(spec, "revisionHistoryLimit", 10)
-    _set(spec, "progressDeadlineSeconds", 600)
-    _set(spec, "strategy", {})
-    strategy = spec["strategy"]
-    if not strategy.get("type"):
-        strategy["type"] = "RollingUpdate"
-    if strategy["type"] == "RollingUpdate":
-        _set(strategy, "rollingUpdate", {})
-        _set(strategy["rollingUpdate"], "maxUnavailable", "25%")
-        _set(strategy["rollingUpdate"], "maxSurge", "25%")
+    spec = obj["spec"]
+    fill_pod_spec(spec["template"]["spec"])
+    spec.setdefault("replicas", 1)
+    spec.setdefault("revisionHistoryLimit", 10)
+    spec.setdefault("progressDeadlineSeconds", 600)
+    _fill_strategy(spec["strategy"], maxUnavailable="25%", maxSurge="25%")
 
 
 def _fill_replica_set(obj: Object) -> None:
-    spec = _spec(obj)
-    _set(spec, "replicas", 1)
+    obj["spec"].setdefault("replicas", 1)
+    fill_pod_spec(obj["spec"]["template"]["spec"])
 
 
 def _fill_daemon_set(obj: Object) -> None:
-    spec = _spec(obj)
-    _set(spec, "revisionHistoryLimit", 10)
-    _set(spec, "updateStrategy", {})
-    strategy = spec["updateStrategy"]
-    if not strategy.get("type"):
-        strategy["type"] = "RollingUpdate"
-    if strategy["type"] == "RollingUpdate":
-        _set(strategy, "rollingUpdate", {})
-        _set(strategy["rollingUpdate"], "maxUnavailable", 1)
-        _set(strategy["rollingUpdate"], "maxSurge", 0)
+    spec = obj["spec"]
+    fill_pod_spec(spec["template"]["spec"])
+    spec.setdefault("revisionHistoryLimit", 10)
+    _fill_strategy(spec["updateStrategy"], maxUnavailable=1, maxSurge=0)
 
 
 def _fill_stateful_set(obj: Object) -> None:
-    spec = _spec(obj)
-    _set(spec, "replicas", 1)
-    _set(spec, "serviceName", "")
-    _set(spec, "revisionHistoryLimit", 10)
-    if not spec.get("podManagementPolicy"):
-        spec["podManagementPolicy"] = "OrderedReady"
-    _set(spec, "updateStrategy", {})
+    spec = obj["spec"]
+    fill_pod_spec(spec["template"]["spec"])
+    spec.setdefault("replicas", 1)
+    spec.setdefault("revisionHistoryLimit", 10)
+    spec.setdefault("podManagementPolicy", "OrderedReady")
     strategy = spec["updateStrategy"]
-    if not strategy.get("type"):
+    if "type" not in strategy:
         strategy["type"] = "RollingUpdate"
-        _set(strategy, "rollingUpdate", {})
-    if strategy["type"] == "RollingUpdate" and strategy.get("rollingUpdate") is not None:
-        _set(strategy["rollingUpdate"], "partition", 0)
-    _set(spec, "persistentVolumeClaimRetentionPolicy", {})
-    for moment in ("whenDeleted", "whenScaled"):
-        policy = spec["persistentVolumeClaimRetentionPolicy"]
-        policy[moment] = policy.get(moment) or "Retain"
-    for claim in spec.get("volumeClaimTemplates") or ():
-        _fill_claim_template(obj, claim)
-
-
-def _fill_claim_template(obj: Object, claim: Object) -> None:
-    claim["kind"], claim["apiVersion"] = "PersistentVolumeClaim", "v1"
-    _set(claim, "metadata", {})
-    _set(claim, "spec", {})
-    fill_claim_spec(obj, claim["spec"])
-    _set(claim, "status", {})
-    claim["status"]["phase"] = claim["status"].get("phase") or "Pending"
+        strategy.setdefault("rollingUpdate", {})
+    if strategy["type"] == "RollingUpdate" and "rollingUpdate" in strategy:
+        strategy["rollingUpdate"].setdefault("partition", 0)
+    policy = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
+    policy.setdefault("whenDeleted", "Retain")
+    policy.setdefault("whenScaled", "Retain")
+    for claim in spec.get("volumeClaimTemplates", ()):
+        claim["kind"], claim["apiVersion"] = "PersistentVolumeClaim", "v1"
+        fill_claim_spec(claim["spec"])
+        claim["status"].setdefault("phase", "Pending")
 
 
 def _fill_replication_controller(obj: Object) -> None:
-    spec = obj.get("spec")
-    if spec is None:
-        spec = obj["spec"] = {}
-    _set(spec, "replicas", 1)
+    spec = obj["spec"]
+    spec.setdefault("replicas", 1)
     template = spec.get("template")
     if template is None:
         return
-    fill_template(obj, template)
+    fill_pod_spec(template["spec"])
     labels = template["metadata"].get("labels")
     if labels:
         spec["selector"] = spec.get("selector") or dict(labels)
@@ -169,14 +135,13 @@ def _check_deployment(obj: Object) -> list[FieldError]:
 
 
 def _check_deployment_strategy(found: Problems, strategy: Object, path: str) -> None:
-    rolling = strategy.get("rollingUpdate")
     match strategy["type"]:
         case "Recreate":
-            if rolling is not None:
+            if "rollingUpdate" in strategy:
                 detail = "may not be specified when strategy `type` is 'Recreate'"
                 found.append(forbidden(f"{path}.rollingUpdate", detail))
         case "RollingUpdate":
-            place = f"{path}.rollingUpdate"
+            rolling, place = strategy["rollingUpdate"], f"{path}.rollingUpdate"
             check_int_or_percent(found, rolling["maxUnavailable"], f"{place}.maxUnavailable")
             check_int_or_percent(found, rolling["maxSurge"], f"{place}.maxSurge")
             if is_zero(rolling["maxUnavailable"]) and is_zero(rolling["maxSurge"]):
@@ -350,28 +315,26 @@ def _check_revision_update(obj: Object, old: Object) -> list[FieldError]:
     return found
 
 
-_DAEMON_STATUS = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady")
-
 KINDS = {
     ("apps", "Deployment"): BuiltIn(
         fill=_fill_deployment,
         check=_check_deployment,
         check_update=_check_deployment_update,
-        status={},
+        status=True,
         generation=("spec", "metadata.annotations"),
     ),
     ("apps", "ReplicaSet"): BuiltIn(
         fill=_fill_replica_set,
         check=_check_replica_set,
         check_update=_check_replica_set_update,
-        status={"replicas": 0},
+        status=True,
         generation=("spec",),
     ),
     ("apps", "StatefulSet"): BuiltIn(
         fill=_fill_stateful_set,
         check=_check_stateful_set,
         check_update=_check_stateful_set_update,
-        status={"replicas": 0, "availableReplicas": 0},
+        status=True,
         name_rule="label",
         generation=("spec",),
     ),
@@ -381,14 +344,14 @@ KINDS = {
         carry=_carry_daemon_set,
         check=_check_daemon_set,
         check_update=_check_daemon_set_update,
-        status=dict.fromkeys(_DAEMON_STATUS, 0),
+        status=True,
         generation=("spec",),
     ),
     ("apps", "ControllerRevision"): BuiltIn(check=_check_revision, check_update=_check_revision_update),
     ("", "ReplicationController"): BuiltIn(
         fill=_fill_replication_controller,
         check=_check_replication_controller,
-        status={"replicas": 0},
+        status=True,
         generation=("spec",),
     ),
 }

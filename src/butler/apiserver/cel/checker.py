@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from collections.abc import Iterator
 
 from .functions import Overload, catalogue
+from .literals import check_constants, literal_problems
 from .tree import (
     Call,
     Comprehension,
@@ -19,7 +19,7 @@ from .tree import (
     Select,
     error_text,
 )
-from .types import (
+from .typesystem import (
     BOOL,
     DYN,
     ERROR,
@@ -34,7 +34,7 @@ from .types import (
     type_of,
     written,
 )
-from .values import CompileError, Value, type_name
+from .values import CompileError, type_name
 
 _SIMPLE = ("bool", "bytes", "double", "int", "null_type", "string", "uint", "timestamp", "duration", "dyn")
 _OPAQUE = ("net.IP", "net.CIDR", "kubernetes.Quantity", "kubernetes.URL", "kubernetes.Semver", "kubernetes.NamedFormat")
@@ -48,12 +48,16 @@ TYPE_NAMES: dict[str, Type] = {
 
 
 def check(text: str, tree: Node, variables: Mapping[str, Type]) -> Node:
-    """The tree with a type in every node and names resolved. Raises CompileError."""
+    """The tree with a type in every node and names resolved. Raises CompileError, also as InstantiationError."""
     checker = _Checker(variables)
     tree = checker.visit(tree)
     if checker.problems:
         raise CompileError(error_text(text, checker.problems))
     checker.settle()
+    problems = literal_problems(checker.visited)
+    if problems:
+        raise CompileError(error_text(text, problems))
+    check_constants(checker.visited)
     return tree
 
 
@@ -72,11 +76,11 @@ class _Checker:
         self.problems: list[tuple[int, str]] = []
         self._scopes: list[Mapping[str, Type]] = [variables]
         self._bindings = Bindings()
-        self._visited: list[Node] = []
+        self.visited: list[Node] = []
 
     def settle(self) -> None:
         """Replace every type variable by what it turned out to be, or dyn."""
-        for node in self._visited:
+        for node in self.visited:
             node.type = self._bindings.resolve(node.type, final=True)
 
     def visit(self, node: Node) -> Node:
@@ -97,7 +101,7 @@ class _Checker:
                 self._comprehension(node)
             case MessageNode():
                 node.type = self._undeclared(node.at, node.name)
-        self._visited.append(node)
+        self.visited.append(node)
         return node
 
     def _report(self, at: int, problem: str) -> None:
@@ -284,5 +288,3 @@ class _Checker:
     def _expect(self, node: Node, wanted: Type) -> None:
         if not self._bindings.accepts([wanted], [node.type]):
             self._report(node.at, f"expected type '{self._shown(wanted)}' but found '{self._shown(node.type)}'")
-
-

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 
-from .types import Type, is_free, written
+from .typesystem import Type, is_free, written
 from .values import CelError, Value, type_name
 
 Implementation = Callable[..., Value]
@@ -84,9 +84,12 @@ def dispatch(overloads: tuple[Overload, ...]) -> Implementation:
     return run_any
 
 
+_TERSE = ("contains", "endsWith", "startsWith", "matches", "find", "findAll")
+
+
 def no_such_overload(name: str, args: Iterable[Value]) -> CelError:
-    if name.startswith(("_", "!", "-", "@")):
+    if name.startswith(("_", "!", "-", "@")) or name in _TERSE:
         return CelError("no such overload")
+    if name == "size":
+        return CelError("no such overload: size")
     return CelError(f"no such overload: {name}({', '.join(map(type_name, args))})")
-
-

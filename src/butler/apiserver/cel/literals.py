@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from . import times
+from .functions import catalogue, dispatch
 from .library.formatting import clause_problem, clauses
 from .regexes import compiled
 from .tree import Call, ListNode, Literal, MapNode, Node
-from .types import Type
-from .values import CelError
+from .typesystem import Type
+from .values import CelError, InstantiationError
 
 Problem = tuple[int, str]
 
@@ -24,7 +25,8 @@ def literal_problems(nodes: list[Node]) -> list[Problem]:
             problems += _mixed(node.elements, node.optional)[:1]
         elif isinstance(node, MapNode) and id(node) not in exempt:
             problems += _mixed([one.key for one in node.entries])
-            problems += _mixed([one.value for one in node.entries], {i for i, one in enumerate(node.entries) if one.is_optional})
+            optional = {index for index, one in enumerate(node.entries) if one.is_optional}
+            problems += _mixed([one.value for one in node.entries], optional)
         elif isinstance(node, Call):
             problems += _argument_problems(node)
     return problems
@@ -77,6 +79,24 @@ _READERS: dict[str, Callable[[str], object]] = {
 }
 
 
+_CONVERSIONS = ("bool", "bytes", "double", "int", "string", "uint")
+
+
+def check_constants(nodes: list[Node]) -> None:
+    """Convert literals ahead of time. Raises InstantiationError when one cannot be converted."""
+    for node in nodes:
+        if not isinstance(node, Call) or node.target is not None or node.function not in _CONVERSIONS:
+            continue
+        argument = node.args[0]
+        if isinstance(argument, Call) and argument.function == "dyn":
+            argument = argument.args[0]
+        if isinstance(argument, Literal):
+            try:
+                dispatch(catalogue()[node.function])(argument.value)
+            except CelError as error:
+                raise InstantiationError(str(error)) from None
+
+
 def _format_problems(call: Call) -> list[Problem]:
     template, args = call.target, call.args[0]
     if not isinstance(template, Literal) or not isinstance(args, ListNode):
@@ -85,14 +105,14 @@ def _format_problems(call: Call) -> list[Problem]:
     try:
         for number, clause, _, _ in clauses(template.value):
             if number >= len(args.elements):
-                return [(args.at, f"index {number} out of range")]
+                return [(call.at, f"index {number} out of range")]
             count += 1
             problem = clause_problem(clause[2], args.elements[number].type.name)
             if problem:
                 return [(args.elements[number].at, problem)]
     except CelError as error:
-        return [(args.at if count or "clause" in str(error) else call.at, str(error))]
+        return [(call.at, str(error))]
     if count < len(args.elements):
         given = len(args.elements)
-        return [(args.at, f"too many arguments supplied to string.format (expected {count}, got {given})")]
+        return [(call.at, f"too many arguments supplied to string.format (expected {count}, got {given})")]
     return []

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from .tree import Call, Comprehension, Ident, ListNode, Node
-from .values import CelError, CostExceeded, Value
+from .values import CelError, CostExceeded, Value, type_name
 
 Frame = list[Value]
 Run = Callable[[Frame], Value]
@@ -101,12 +101,18 @@ class Shape:
         return isinstance(node, Ident) and node.name == self.node.accumulator
 
 
+_GO_NAMES = {
+    name: f"types.{name.removesuffix('_type').capitalize()}"
+    for name in ("int", "uint", "double", "bool", "string", "bytes", "null_type")
+}
+
+
 def _items(values: Value, *, paired: bool) -> Iterable[tuple[Value, Value]]:
     if type(values) is list:
         return enumerate(values) if paired else ((value, None) for value in values)
     if type(values) is dict:
         return values.items()
-    raise CelError("no such overload")
+    raise CelError(f"got '{_GO_NAMES.get(type_name(values), type_name(values))}', expected iterable type")
 
 
 def build(shape: Shape, compile_node: Callable[[Node], Run]) -> Run:

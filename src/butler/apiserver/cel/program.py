@@ -13,7 +13,7 @@ from .functions import Overload, dispatch
 from .library.standard import MISSING, find_key
 from .loops import Frame, Run
 from .tree import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select
-from .types import Type, is_free
+from .typesystem import Type, is_free
 from .values import NONE, CelError, Optional, TypeValue, Value, equal, type_name
 
 MAX_STEPS = 200_000
@@ -193,8 +193,6 @@ class _Builder:
                     if not value.is_present:
                         continue
                     value = value.value
-                if find_key(found, key) is not MISSING:
-                    raise CelError(f"Failed with repeated key {key}")
                 found[key] = value
             return found
 
@@ -311,7 +309,7 @@ def element(base: Value, index: Value) -> Value:
         return value
     if type(base) is Optional:
         return optional_element(base, index)
-    raise CelError("no such overload")
+    raise CelError(f"no such key: {index}")
 
 
 def _position(values: list[Value], index: Value) -> int:
@@ -338,5 +336,3 @@ def optional_element(base: Value, index: Value) -> Optional:
         return Optional(base[_position(base, index)])
     except CelError:
         return NONE
-
-

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import struct
 from collections.abc import Iterator
 from functools import cache
@@ -17,10 +19,24 @@ def parse(text: str) -> Node:
     try:
         parsed = _environment().compile(text, disable_check=True)
     except RuntimeError as error:
-        message = str(error).removeprefix("INVALID_ARGUMENT: ").removesuffix(" [INVALID_ARGUMENT]")
-        raise CompileError(message) from None
+        raise CompileError(_words_of_go(str(error))) from None
     parts = _Message(_Message(parsed.serialize()).bytes(2))
     return _Reader(text, _Message(parts.bytes(3))).node(_Message(parts.bytes(2)))
+
+
+_OTHER_WORDS = (
+    (r"^INVALID_ARGUMENT: | \[INVALID_ARGUMENT\]$|\nERROR: <input>:\d+:0: <<nil>> parsetree", ""),
+    (r"has\(\) argument must be a field selection", "invalid argument to has() macro"),
+    (r"(?:all|exists|exists_one)\(\) variable name must be a simple identifier", "argument must be a simple name"),
+    (r"(?:map|filter)\(\) variable name must be a simple identifier", "argument is not an identifier"),
+)
+
+
+def _words_of_go(message: str) -> str:
+    """The two parsers share their grammar, not every word."""
+    for pattern, words in _OTHER_WORDS:
+        message = re.sub(pattern, words, message)
+    return message
 
 
 @cache
@@ -115,7 +131,10 @@ class _Reader:
             return self._struct(at, message.message(_STRUCT))
         if _LOOP in message:
             return self._loop(at, message.message(_LOOP))
-        return Literal(at, _constant(message.message(_CONSTANT)))
+        value = _constant(message.message(_CONSTANT))
+        if isinstance(value, float) and math.isinf(value):
+            raise CompileError(error_text(self._text, [(at, "invalid double literal")]))
+        return Literal(at, value)
 
     def _nodes(self, message: _Message, number: int) -> list[Node]:
         return [self.node(one) for one in message.messages(number)]
@@ -132,7 +151,7 @@ class _Reader:
 
     def _struct(self, at: int, parts: _Message) -> Node:
         if parts.text(1):
-            return MessageNode(at, parts.text(1))
+            return MessageNode(self._text.find("{", at), parts.text(1))
         entries = [
             Entry(
                 self._positions.get(entry.number(1), 0),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from .types import DYN, Type
+from .typesystem import DYN, Type
 from .values import Value
 
 

@@ -27,6 +27,10 @@ class CompileError(Exception):
     """An expression is not valid; the text names every place, as cel-go does."""
 
 
+class InstantiationError(CompileError):
+    """An expression is well-formed, yet cannot be made ready to run."""
+
+
 class UInt(int):
     """A CEL uint: equal to the int of the same size, yet of another type."""
 

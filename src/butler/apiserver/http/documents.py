@@ -36,7 +36,7 @@ class Documents:
             case "/metrics":
                 return _metrics(space)
             case "/openid/v1/jwks":
-                body = msgspec.json.encode(space.access.tokens.key.jwks())
+                body = msgspec.json.encode(space.access.tokens.key.key_set())
                 return Response(body=body, content_type="application/jwk-set+json")
             case "/.well-known/openid-configuration":
                 return _json(openid_configuration(f"https://{request.host}{space.prefix}"))

@@ -288,8 +288,7 @@ async def read_patch(call: Call, options: WriteOptions) -> object:
     content = await bodies.read(call.request)
     options.force = queries.is_true(call.query, "force")
     if media_type != patching.APPLY_PATCH:
-        value = bodies.decode_json(content)
-        return value
+        return bodies.decode_json(content)
     if not call.query.get("fieldManager"):
         problem = FieldError(FieldProblem.REQUIRED, "fieldManager", "is required for apply patch")
         raise invalid("PatchOptions", "meta.k8s.io", "", [problem])

@@ -13,6 +13,7 @@ from butler.apiserver.requests import Target, WriteOptions
 from butler.apiserver.resources import Object
 from butler.apiserver.storage.store import Change
 from butler.errors import BadRequest, Cause, MethodNotAllowed, TooManyRequests
+from butler.kube.selectors import from_label_selector
 
 from . import answers, bodies, queries
 
@@ -71,8 +72,6 @@ async def _evict(call: Call) -> StreamResponse:
 
 
 def _check_budgets(call: Call, pod: Object) -> None:
-    from butler.kube.selectors import from_label_selector
-
     budgets = call.space.kinds.at("policy", "v1", "poddisruptionbudgets")
     assert budgets is not None
     for row in call.space.store.page(call.space.bucket(budgets), f"{call.target.namespace}/").rows:

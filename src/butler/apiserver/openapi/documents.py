@@ -42,10 +42,8 @@ class OpenApi:
     def index(self) -> Document:
         """`/openapi/v3`: where the document of each group version is, and its hash."""
         self._refresh()
-        found = {
-            path: {"serverRelativeURL": f"/openapi/v3/{path}?hash={value}"}
-            for path, value in sorted(self._hashes.items())
-        }
+        addresses = {path: f"/openapi/v3/{path}?hash={self._hashes[path]}" for path in sorted(self._hashes)}
+        found = {path: {"serverRelativeURL": address} for path, address in addresses.items()}
         return Document(msgspec.json.encode({"paths": found}))
 
     def document(self, path: str, wanted_hash: str = "", accept: str | None = None) -> Document | None:

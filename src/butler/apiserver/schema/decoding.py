@@ -59,9 +59,7 @@ def decode(value: dict[str, Any], schema: Schema) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def _shape(schema: Schema) -> Check:
-    return typed_shape(
-        schema, {"byte": _is_base64, "date-time": _is_plain_time, "quantity": quantity.is_quantity}
-    )
+    return typed_shape(schema, {"byte": _is_base64, "date-time": _is_plain_time, "quantity": quantity.is_quantity})
 
 
 class _Decoder:
@@ -162,18 +160,21 @@ def _fits(value: Any, bits: int) -> bool:
 def _mismatch(value: Any, schema: Schema, field: tuple[str, str]) -> Malformed:
     owner, where = field
     wanted = _NAMED_STRINGS.get(f"{owner}.{where.rpartition('.')[2]}") or go_type(schema)
-    found = _go_kind(value)
+    found = go_kind(value)
     if found == "number" and wanted.startswith("int"):
         found = f"number {value!r}"
     return Malformed(f"json: cannot unmarshal {found} into Go struct field {owner}.{where} of type {wanted}")
 
 
-def _go_kind(value: Any) -> str:
+def go_kind(value: Any) -> str:
+    """What Go's decoder calls a JSON value."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, (int, float)):
         return "number"
-    return {str: "string", list: "array", dict: "object"}.get(type(value), "null")
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
 
 
 def go_type(schema: Schema) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from butler.errors import BadRequest, FieldError, FieldProblem
+from butler.errors import FieldError, FieldProblem
 
 from .. import objectmeta
 from ..builtins import formats
+from .decoding import Malformed
 from .model import Schema
 from .trails import Trail, trail
 
@@ -20,24 +21,36 @@ def objects(schema: Schema) -> Trail | None:
     return trail(schema, lambda node: node.embedded)
 
 
-def coerce(value: Any, inner: Trail, path: str = "") -> list[str]:
+class MalformedObject(ValueError):
+    """apiVersion, kind or metadata of an embedded object do not decode."""
+
+    def __init__(self, problem: FieldError) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+def decode(value: Any, inner: Trail, path: str = "") -> list[str]:
     """Decode the metadata of all embedded objects in place; answers the paths of its unknown fields.
 
-    Raises BadRequest in the name of the outermost object."""
+    Raises MalformedObject."""
     unknown: list[str] = []
     for obj, where in _embedded(value, inner, path):
         for name in ("apiVersion", "kind"):
             if name in obj and not isinstance(obj[name], str):
-                problem = FieldError(FieldProblem.INVALID, f"{where}.{name}", "must be a string", obj[name])
-                raise BadRequest(objectmeta.cannot_be_handled(value, str(problem)))
-        if "metadata" not in obj:
-            continue
+                raise MalformedObject(_invalid(member(where, name), obj[name], "must be a string"))
         try:
-            unknown += [f"{where}.metadata.{name}" for name in objectmeta.decode_metadata(obj)]
-        except objectmeta.Malformed as error:
-            problem = FieldError(FieldProblem.INVALID, f"{where}.metadata", str(error), obj["metadata"])
-            raise BadRequest(objectmeta.cannot_be_handled(value, str(problem))) from error
+            unknown += [member(where, f"metadata.{name}") for name in objectmeta.decode_metadata(obj)]
+        except Malformed as error:
+            raise MalformedObject(_invalid(member(where, "metadata"), obj["metadata"], str(error))) from error
     return sorted(unknown)
+
+
+def member(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _invalid(path: str, value: Any, detail: str) -> FieldError:
+    return FieldError(FieldProblem.INVALID, path, detail, value)
 
 
 def problems(value: Any, inner: Trail, path: str = "") -> list[FieldError]:
@@ -51,10 +64,10 @@ def _embedded(value: Any, inner: Trail, path: str) -> Iterator[tuple[dict[str, A
             yield value, path
         for name, below in inner.members:
             if name in value:
-                yield from _embedded(value[name], below, f"{path}.{name}" if path else name)
+                yield from _embedded(value[name], below, member(path, name))
         if inner.additional:
-            for name, member in value.items():
-                yield from _embedded(member, inner.additional, f"{path}[{name}]")
+            for name, entry in value.items():
+                yield from _embedded(entry, inner.additional, f"{path}[{name}]")
     elif isinstance(value, list) and inner.items:
         for index, item in enumerate(value):
             yield from _embedded(item, inner.items, f"{path}[{index}]")
@@ -63,14 +76,14 @@ def _embedded(value: Any, inner: Trail, path: str) -> Iterator[tuple[dict[str, A
 def _object_problems(obj: dict[str, Any], path: str) -> Iterator[FieldError]:
     for name, check in (("apiVersion", _api_version), ("kind", _kind)):
         if name not in obj:
-            yield FieldError(FieldProblem.REQUIRED, f"{path}.{name}")
+            yield FieldError(FieldProblem.REQUIRED, member(path, name))
         elif detail := check(obj[name]):
-            yield FieldError(FieldProblem.INVALID, f"{path}.{name}", detail, obj[name])
+            yield _invalid(member(path, name), obj[name], detail)
     metadata = obj.get("metadata")
     if isinstance(metadata, dict):
         named = {"name": "fakename", **metadata}
         yield from objectmeta.validate_metadata(
-            named, bool(metadata.get("namespace")), "path-segment", f"{path}.metadata"
+            named, bool(metadata.get("namespace")), "path-segment", member(path, "metadata")
         )
 
 

@@ -61,7 +61,17 @@ POSIX = {
 }
 
 _CATEGORIES = frozenset(
-    "C Cc Cf Co Cs L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs".split()
+    major + minor
+    for major, minors in {
+        "C": "cfos",
+        "L": "lmotu",
+        "M": "cen",
+        "N": "dlo",
+        "P": "cdefios",
+        "S": "ckmo",
+        "Z": "lps",
+    }.items()
+    for minor in ("", *minors)
 )
 
 
@@ -130,6 +140,4 @@ def _members(name: str) -> Ranges:
     if name == "Any":
         return [(0, sys.maxunicode)]
     wanted = name if name in _CATEGORIES else "L"
-    return [
-        (code, code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)).startswith(wanted)
-    ]
+    return [(code, code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)).startswith(wanted)]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from butler.errors import BadRequest
+
+from .. import objectmeta
 from . import embedded
 from .model import ANYTHING, MISSING, Schema
 from .shape import META_FIELDS, Check, custom_shape
@@ -22,7 +25,15 @@ def prune(value: Any, schema: Schema, path: str = "") -> list[str]:
         _drop_nulls(value, schema)
         unknown.sort()
     inner = embedded.objects(schema)
-    return unknown + embedded.coerce(value, inner, path) if inner else unknown
+    try:
+        return unknown + embedded.decode(value, inner, path) if inner else unknown
+    except embedded.MalformedObject as error:
+        raise BadRequest(objectmeta.cannot_be_handled(value, str(error))) from error
+
+
+def prune_fields(value: Any, schema: Schema) -> None:
+    """Only remove, in place, the fields the schema does not know."""
+    _prune(value, schema, "", [])
 
 
 @lru_cache(maxsize=4096)
@@ -60,9 +71,9 @@ def _prune(
 
 
 def _member(schema: Schema | None, name: str) -> tuple[bool, Schema | None]:
-    """Whether a member is known, and its schema; a yes or no in `additionalProperties` knows members, not their insides.
+    """Whether a member is known, and its schema.
 
-    A no is left to validation."""
+    With a yes or no in `additionalProperties` members are known, but not what is in them; a no is for validation."""
     if schema is None:
         return False, None
     if name in schema.properties:

@@ -67,7 +67,7 @@ class _Custom:
         elif not schema.preserve_unknown:
             drawn["additionalProperties"] = False
         if root or schema.embedded:
-            drawn["properties"] = {**drawn.get("properties", {}), **dict.fromkeys(META_FIELDS, {})}
+            drawn["properties"] = {**drawn.get("properties", {}), **{name: {} for name in META_FIELDS}}
         return drawn
 
 

@@ -8,9 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 LAYOUT = "2006-01-02T15:04:05Z07:00"
 MICRO_LAYOUT = "2006-01-02T15:04:05.000000Z07:00"
 
-_FORM = re.compile(
-    r"(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})([.,]\d+)?(Z|([+-])(\d{2}):(\d{2}))", re.ASCII
-)
+_FORM = re.compile(r"(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})([.,]\d+)?(Z|([+-])(\d{2}):(\d{2}))", re.ASCII)
 _PARTS = (
     (r"\d{4}", "2006"),
     ("-", "-"),

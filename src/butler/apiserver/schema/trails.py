@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from .model import Schema
@@ -19,37 +19,14 @@ class Trail:
     items: Trail | None = None
 
 
-def trail(schema: Schema, wanted: Callable[[Schema], bool]) -> Trail | None:
-    """The ways from a schema to all nodes that are wanted; None when there are none. Schemas may be recursive."""
-    nodes = _reachable(schema)
-    leading = {id(node) for node in nodes if wanted(node)}
-    while True:
-        more = {id(node) for node in nodes if any(id(below) in leading for below in _below(node))} - leading
-        if not more:
-            break
-        leading |= more
-    trails = {id(node): Trail(node, wanted(node)) for node in nodes if id(node) in leading}
-    for one in trails.values():
-        one.members = [(name, trails[id(sub)]) for name, sub in one.schema.properties.items() if id(sub) in trails]
-        one.additional = trails.get(id(one.schema.additional))
-        one.items = trails.get(id(one.schema.items))
-    return trails.get(id(schema))
+def trail(schema: Schema | None, wanted: Callable[[Schema], bool]) -> Trail | None:
+    """The ways from the schema of a custom resource to all nodes that are wanted; None when there are none.
 
-
-def _reachable(schema: Schema) -> list[Schema]:
-    seen = {id(schema): schema}
-    waiting = [schema]
-    while waiting:
-        for below in _below(waiting.pop()):
-            if id(below) not in seen:
-                seen[id(below)] = below
-                waiting.append(below)
-    return list(seen.values())
-
-
-def _below(schema: Schema) -> Iterator[Schema]:
-    yield from schema.properties.values()
-    if schema.additional is not None:
-        yield schema.additional
-    if schema.items is not None:
-        yield schema.items
+    Built-in definitions in it, such as that of metadata, have rules of their own and are passed over."""
+    if schema is None or schema.name:
+        return None
+    made = Trail(schema, wanted(schema))
+    made.members = [(name, below) for name, sub in schema.properties.items() if (below := trail(sub, wanted))]
+    made.additional = trail(schema.additional, wanted)
+    made.items = trail(schema.items, wanted)
+    return made if made.found or made.members or made.additional or made.items else None

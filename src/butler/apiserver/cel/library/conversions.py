@@ -72,20 +72,16 @@ def double_text(number: float) -> str:
         return "+Inf" if number > 0 else "-Inf"
     if math.isnan(number):
         return "NaN"
-    mantissa, _, exponent = f"{number!r}".partition("e")
-    if not exponent:
-        magnitude = math.floor(math.log10(abs(number))) if number else 0
-        if -5 < magnitude < 21:
-            return mantissa.removesuffix(".0")
-        mantissa, _, exponent = f"{number:.17e}".partition("e")
-        digits = next(
-            shown for width in range(18) if float((shown := f"{number:.{width}e}")) == number
-        )
-        mantissa, _, exponent = digits.partition("e")
-    if -5 < int(exponent) < 21:
-        return f"{number:f}".rstrip("0").rstrip(".")
-    sign = "-" if exponent.startswith("-") else "+"
-    return f"{mantissa.removesuffix('.0')}e{sign}{abs(int(exponent)):02d}"
+    mantissa, _, exponent = _shortest(number).partition("e")
+    power = int(exponent)
+    if -5 < power < 6:
+        return f"{number:.{max(len(mantissa.lstrip('-').replace('.', '')) - 1 - power, 0)}f}"
+    return f"{mantissa}e{'-' if power < 0 else '+'}{abs(power):02d}"
+
+
+def _shortest(number: float) -> str:
+    """Scientific form with as few digits as read back as the number."""
+    return next(shown for width in range(18) if float(shown := f"{number:.{width}e}") == number)
 
 
 def _string_of_bytes(data: bytes) -> str:

@@ -32,9 +32,7 @@ _OLD_LABEL_WORDS = (
     "start with an alphabetic character, and end with an alphanumeric character"
 )
 _QUALIFIED_WORDS = f"must consist of alphanumeric characters, '-', '_' or '.', {_ENDS}"
-_VALUE_WORDS = (
-    f"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', {_ENDS}"
-)
+_VALUE_WORDS = f"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', {_ENDS}"
 
 Check = Callable[[str], list[str]]
 

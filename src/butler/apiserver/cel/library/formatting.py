@@ -78,8 +78,12 @@ def _nested(value: Value) -> str:
         raise CelError(problem)
     shown = _string(value)
     match type_name(value):
-        case "string" | "bytes":
+        case "string":
             return json.dumps(shown, ensure_ascii=False)
+        case "bytes":
+            return f"b{json.dumps(shown, ensure_ascii=False)}"
+        case "double":
+            return _fixed(value, _DEFAULT_DIGITS)
         case "google.protobuf.Timestamp":
             return f'timestamp("{shown}")'
         case "google.protobuf.Duration":
@@ -113,12 +117,12 @@ def _fixed(value: float | str, digits: int) -> str:
 _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
-def _scientific(value: float | str, digits: int) -> str:
+def _scientific(value: float | str, _digits: int) -> str:
     number = _number(value)
     if number is None:
         return _name_of(value)
-    mantissa, _, exponent = f"{number:.{digits}e}".partition("e")
-    return f"{mantissa}\u202f×\u202f10{exponent.removeprefix('+').translate(_SUPERSCRIPT)}"
+    mantissa, _, exponent = f"{number:.{_DEFAULT_DIGITS}e}".partition("e")
+    return f"{mantissa}×10{exponent.removeprefix('+').translate(_SUPERSCRIPT)}"
 
 
 def _binary(value: int, _digits: int) -> str:

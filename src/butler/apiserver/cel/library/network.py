@@ -51,20 +51,32 @@ def _quoted(text: str) -> str:
 def _address_problem(text: str) -> str:
     """Why Go does not take an address; it tells the causes within IPv4 apart, those within IPv6 are one here."""
     first = next((letter for letter in text if letter in ".:%"), "")
-    fields = text.split(".")
+    problem = "unable to parse IP"
     if first == "%":
         problem = "missing IPv6 address"
-    elif first != "." or not all(map(str.isdecimal, filter(None, fields))):
-        problem = "unable to parse IP"
-    elif not all(fields):
-        problem = "IPv4 field must have at least one digit"
-    elif any(len(field) > 1 and field.startswith("0") for field in fields):
-        problem = "IPv4 field has octet with leading zero"
-    elif any(int(field) > 255 for field in fields):
-        problem = "IPv4 field has value >255"
-    else:
-        problem = f"IPv4 address too {'short' if len(fields) < 4 else 'long'}"
+    elif first == ".":
+        problem = _ipv4_problem(text)
     return f"ParseAddr({_quoted(text)}): {problem}"
+
+
+def _ipv4_problem(text: str) -> str:
+    field, fields = "", 0
+    for at, letter in enumerate(text):
+        if letter == ".":
+            if not field or at == len(text) - 1:
+                return f"IPv4 field must have at least one digit (at {_quoted(text[at:])})"
+            if fields == 3:
+                return "IPv4 address too long"
+            field, fields = "", fields + 1
+        elif letter not in "0123456789":
+            return f"unexpected character (at {_quoted(text[at:])})"
+        elif field == "0":
+            return "IPv4 field has octet with leading zero"
+        else:
+            field += letter
+            if int(field) > 255:
+                return "IPv4 field has value >255"
+    return "IPv4 address too short"
 
 
 def _network(text: str) -> Network:
@@ -132,6 +144,18 @@ def _contains_network(network: Network, other: Network) -> bool:
     return outer.version == inner.version and inner.subnet_of(outer)  # type: ignore[arg-type]
 
 
+def _contains_address_text(network: Network, text: str) -> bool:
+    if not _is_address(text):
+        raise CelError("no such overload")
+    return _contains_address(network, _address(text))
+
+
+def _contains_network_text(network: Network, text: str) -> bool:
+    if not _is_network(text):
+        raise CelError("no such overload")
+    return _contains_network(network, _network(text))
+
+
 def _masked(network: Network) -> Network:
     return Network(ipaddress.ip_interface(str(network.interface.network)))
 
@@ -154,9 +178,9 @@ def overloads() -> list[Overload]:
             ("isLinkLocalMulticast", f"{IP} -> bool", _is_link_local_multicast),
             ("isLinkLocalUnicast", f"{IP} -> bool", lambda one: one.is_link_local),
             ("isGlobalUnicast", f"{IP} -> bool", _is_global_unicast),
-            ("containsIP", f"{CIDR}, string -> bool", lambda one, text: _contains_address(one, _address(text))),
+            ("containsIP", f"{CIDR}, string -> bool", _contains_address_text),
             ("containsIP", f"{CIDR}, {IP} -> bool", _contains_address),
-            ("containsCIDR", f"{CIDR}, string -> bool", lambda one, text: _contains_network(one, _network(text))),
+            ("containsCIDR", f"{CIDR}, string -> bool", _contains_network_text),
             ("containsCIDR", f"{CIDR}, {CIDR} -> bool", _contains_network),
             ("ip", f"{CIDR} -> {IP}", lambda one: one.interface.ip),
             ("prefixLength", f"{CIDR} -> int", lambda one: one.interface.network.prefixlen),

@@ -1,0 +1,1 @@
+"""Benchmarks: what the embedded API server does, next to a real kube-apiserver in the same run."""

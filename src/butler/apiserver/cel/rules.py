@@ -1,0 +1,147 @@
+"""A rule of a schema (`x-kubernetes-validations`), and where in the schema rules stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..schema.model import ANYTHING, Schema
+from .compiling import Compiled, compile_text
+from .declared import Declarations
+from .names import escape
+from .typesystem import BOOL, STRING, Type, optional_of
+from .values import CompileError, InstantiationError
+
+EXTENSION = "x-kubernetes-validations"
+
+
+class Rule:
+    """One rule on one place; compiled when first asked for."""
+
+    def __init__(self, source: Mapping[str, Any], declare: Callable[[], Type | None]) -> None:
+        self.source = source
+        self.text = str(source.get("rule") or "")
+        self.takes_optional_old = bool(source.get("optionalOldSelf"))
+        self.error = ""
+        """Why the rule cannot be used."""
+        self.message_error = ""
+        self._declare = declare
+        self._program: Compiled | None = None
+        self._message: Compiled | None = None
+        self._is_compiled = False
+
+    @property
+    def shown(self) -> str:
+        """How error messages name the rule."""
+        return str(self.source.get("message") or self.text).strip()
+
+    @property
+    def program(self) -> Compiled | None:
+        """What to evaluate; None when the rule is empty or cannot be used."""
+        self._compile()
+        return self._program
+
+    @property
+    def message(self) -> Compiled | None:
+        """What to evaluate for the message when the rule fails."""
+        self._compile()
+        return self._message
+
+    @property
+    def uses_old(self) -> bool:
+        program = self.program
+        return program is not None and "oldSelf" in program.names
+
+    def _compile(self) -> None:
+        if self._is_compiled:
+            return
+        self._is_compiled = True
+        kind = self._declare()
+        if kind is None:
+            self.error = "failed to convert to declType for CEL validation rules"
+            return
+        if not self.text.strip():
+            return
+        variables = {"self": kind, "oldSelf": optional_of(kind) if self.takes_optional_old else kind}
+        self._program, self.error = _compiled(self.text, variables, BOOL)
+        expression = self.source.get("messageExpression")
+        if expression and self._program:
+            self._message, self.message_error = _compiled(expression, variables, STRING)
+
+
+_STAGES = {BOOL: ("", "program ", "cel expression"), STRING: ("messageExpression ",) * 2 + ("messageExpression",)}
+
+
+def _compiled(text: str, variables: Mapping[str, Type], wanted: Type) -> tuple[Compiled | None, str]:
+    """The program, or why there is none."""
+    compilation, instantiation, name = _STAGES[wanted]
+    try:
+        compiled = compile_text(text, variables)
+    except InstantiationError as error:
+        return None, f"{instantiation}instantiation failed: {error}"
+    except CompileError as error:
+        return None, f"{compilation}compilation failed: {error}"
+    if compiled.type != wanted:
+        return None, f"{name} must evaluate to a {wanted}"
+    return compiled, ""
+
+
+@dataclass(slots=True, eq=False)
+class Place:
+    """A place of a schema that has rules, or below which there are some."""
+
+    schema: Schema
+    is_resource: bool
+    declare: Callable[[], Type | None]
+    rules: list[Rule] = field(default_factory=list)
+    properties: dict[str, Place] = field(default_factory=dict)
+    items: Place | None = None
+    additional: Place | None = None
+    parts: list[Place] = field(default_factory=list)
+    """The same place as the members of `allOf` see it."""
+
+
+def places(schema: Schema, *, is_resource: bool = True) -> Place | None:
+    """The places of a schema with rules; None when it has none."""
+    return _Survey().place(schema.source, schema, is_resource=is_resource)
+
+
+class _Survey:
+    def __init__(self) -> None:
+        self._declarations = Declarations()
+
+    def place(self, source: Mapping[str, Any], schema: Schema, *, is_resource: bool) -> Place | None:
+        """`source` says which rules there are, `schema` what they are about; they differ inside `allOf`."""
+        if not _has_rules(source):
+            return None
+
+        def declare() -> Type | None:
+            return self._declarations.of(schema, is_resource=is_resource)
+
+        found = Place(schema, is_resource, declare)
+        found.rules = [Rule(rule, declare) for rule in source.get(EXTENSION) or ()]
+        found.properties = dict(self._properties(source, schema))
+        found.items = self._inner(source.get("items"), schema.items)
+        found.additional = self._inner(source.get("additionalProperties"), schema.additional)
+        parts = (self.place(part, schema, is_resource=is_resource) for part in source.get("allOf") or ())
+        found.parts = [part for part in parts if part is not None]
+        return found
+
+    def _properties(self, source: Mapping[str, Any], schema: Schema) -> Iterator[tuple[str, Place]]:
+        for name, inner in (source.get("properties") or {}).items():
+            found = self._inner(inner, schema.properties.get(name))
+            if found is not None and (not escape(name) or found.declare() is not None):
+                yield name, found
+
+    def _inner(self, source: Any, schema: Schema | None) -> Place | None:
+        if not isinstance(source, Mapping) or schema is None or schema is ANYTHING:
+            return None
+        return self.place(source, schema, is_resource=schema.embedded)
+
+
+def _has_rules(source: Any) -> bool:
+    if not isinstance(source, Mapping):
+        return False
+    below = (source.get("items"), source.get("additionalProperties"), *(source.get("properties") or {}).values())
+    return bool(source.get(EXTENSION)) or any(map(_has_rules, (*below, *(source.get("allOf") or ()))))

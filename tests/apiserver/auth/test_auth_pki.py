@@ -1,0 +1,194 @@
+"""Keys and certificates on disk."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import ssl
+from pathlib import Path
+
+import pytest
+import yaml
+from cryptography import x509
+
+from butler.apiserver.auth import kubeconfig
+from butler.apiserver.auth.authority import CertificateFacts, KeyPair
+from butler.apiserver.auth.pki import ROOT, Pki, Renewal
+from butler.errors import DataDamaged
+from butler.runtime.clock import SystemClock
+
+from .world import TurnedClock
+
+TENANT = "team-a/web"
+
+
+@pytest.fixture
+def clock() -> TurnedClock:
+    return TurnedClock()
+
+
+@pytest.fixture
+def pki(tmp_path: Path, clock: TurnedClock) -> Pki:
+    made = Pki(tmp_path / "pki", clock, ["api.example.com", "192.0.2.7"])
+    made.open()
+    return made
+
+
+def reopened(pki: Pki, *names: str) -> Pki:
+    return Pki(pki.directory, pki.clock, names or ["api.example.com", "192.0.2.7"])
+
+
+def parsed(pki: Pki, name: str) -> x509.Certificate:
+    return x509.load_pem_x509_certificate((pki.directory / f"{name}.crt").read_bytes())
+
+
+def test_only_the_owner_may_read_what_is_written(pki: Pki) -> None:
+    pki.space(TENANT)
+    modes = {path.name: oct(path.stat().st_mode & 0o777) for path in pki.directory.rglob("*") if path.is_file()}
+    assert set(modes.values()) == {"0o600"}
+    assert oct(pki.directory.stat().st_mode & 0o777) == "0o700"
+
+
+def test_nothing_half_written_stays_behind(pki: Pki, tmp_path: Path) -> None:
+    pki.space(TENANT)
+    assert list(tmp_path.rglob(".*")) == []
+
+
+def test_the_serving_certificate_holds_every_name_the_server_is_reached_by(pki: Pki) -> None:
+    names = parsed(pki, "apiserver").extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    hosts = set(names.get_values_for_type(x509.DNSName))
+    addresses = {str(one) for one in names.get_values_for_type(x509.IPAddress)}
+    assert {"localhost", "kubernetes.default.svc.cluster.local", "api.example.com"} <= hosts
+    assert {"127.0.0.1", "::1", "10.96.0.1", "192.0.2.7"} == addresses
+
+
+def test_a_second_start_changes_nothing(pki: Pki) -> None:
+    before = {path: path.read_bytes() for path in pki.directory.iterdir()}
+    assert reopened(pki).open() == Renewal()
+    assert {path: path.read_bytes() for path in pki.directory.iterdir()} == before
+
+
+def test_certificates_are_renewed_thirty_days_before_they_end(pki: Pki, clock: TurnedClock) -> None:
+    key = (pki.directory / "apiserver.key").read_bytes()
+    clock.turn(days=334)
+    assert pki.renew() == Renewal()
+    clock.turn(days=1)
+    assert pki.renew() == Renewal(serving=True, admin=True)
+    assert (pki.directory / "apiserver.key").read_bytes() == key
+    assert parsed(pki, "apiserver").not_valid_after_utc > clock.now()
+    assert pki.renew() == Renewal()
+
+
+def test_new_names_renew_only_the_serving_certificate(pki: Pki) -> None:
+    assert reopened(pki, "other.example.com").open() == Renewal(serving=True)
+
+
+def test_no_certificate_outlives_its_authority(pki: Pki, clock: TurnedClock) -> None:
+    clock.turn(days=3600)
+    made = x509.load_pem_x509_certificate(pki.issue_client_certificate("alice", [], 365).certificate)
+    assert made.not_valid_after_utc == parsed(pki, "ca").not_valid_after_utc
+
+
+def test_a_certificate_someone_else_wrote_is_read_too(pki: Pki) -> None:
+    path = pki.directory / "apiserver.crt"
+    content = path.read_bytes()
+    path.write_bytes(content[content.index(b"-----BEGIN") :])
+    assert CertificateFacts.of(path.read_bytes()).names == pki.names
+    assert reopened(pki).open() == Renewal()
+
+
+@pytest.mark.parametrize("name", ["ca.crt", "ca.key", "sa.key", "apiserver.crt", "apiserver.key", "admin.key"])
+def test_a_missing_file_is_reported_and_not_made_anew(pki: Pki, name: str) -> None:
+    (pki.directory / name).unlink()
+    with pytest.raises(DataDamaged, match=name):
+        reopened(pki).open()
+    assert not (pki.directory / name).exists()
+
+
+@pytest.mark.parametrize("name", ["ca.crt", "ca.key", "sa.key", "apiserver.crt", "apiserver.key", "admin.crt"])
+def test_a_damaged_file_is_reported(pki: Pki, name: str) -> None:
+    path = pki.directory / name
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(DataDamaged, match=name):
+        reopened(pki).open()
+
+
+def test_a_key_of_another_certificate_is_reported(pki: Pki) -> None:
+    (pki.directory / "ca.key").write_bytes((pki.directory / "admin.key").read_bytes())
+    with pytest.raises(DataDamaged, match=r"ca\.key: is damaged or does not belong to ca\.crt"):
+        reopened(pki).open()
+
+
+def test_a_space_that_is_made_anew_gets_other_keys(pki: Pki) -> None:
+    before = pki.space(TENANT)
+    pki.remove_space(TENANT)
+    after = pki.space(TENANT)
+    assert before.authority.pair != after.authority.pair
+    assert before.signing_key != after.signing_key
+
+
+def test_a_space_keeps_its_keys_over_a_restart(pki: Pki) -> None:
+    assert reopened(pki).space(TENANT).authority.pair == pki.space(TENANT).authority.pair
+
+
+@pytest.mark.parametrize("name", ["..", ".", "a/../../b"])
+def test_no_space_name_leaves_the_directory(pki: Pki, name: str) -> None:
+    pki.space(name)
+    assert {path.name for path in pki.directory.iterdir() if path.is_dir()} == {"spaces"}
+    assert len(list((pki.directory / "spaces").iterdir())) == 1
+
+
+def test_the_root_space_cannot_be_removed(pki: Pki) -> None:
+    with pytest.raises(ValueError, match="root"):
+        pki.remove_space(ROOT)
+
+
+def test_a_kubeconfig_carries_everything_it_needs(pki: Pki, tmp_path: Path) -> None:
+    path = tmp_path / "admin.conf"
+    access = kubeconfig.Access("https://127.0.0.1:6443", pki.server_authority, "admin", pki.admin, "local", "apps")
+    kubeconfig.write(path, access)
+    config = yaml.safe_load(path.read_text())
+    assert oct(path.stat().st_mode & 0o777) == "0o600"
+    assert config["contexts"] == [
+        {"name": "local", "context": {"cluster": "local", "user": "admin", "namespace": "apps"}}
+    ]
+    assert set(config["users"][0]["user"]) == {"client-certificate-data", "client-key-data"}
+
+
+async def test_the_listener_lets_every_space_through_and_no_stranger(tmp_path: Path) -> None:
+    pki = Pki(tmp_path / "pki", SystemClock())
+    pki.open()
+    stranger = Pki(tmp_path / "stranger", SystemClock())
+    stranger.open()
+    listener = pki.tls
+    tenant = pki.issue_client_certificate("eve", ["system:masters"], 1, TENANT)
+    assert await _subject_seen(listener, pki, pki.admin, tmp_path) == b"kubernetes-admin"
+    assert await _subject_seen(listener, pki, tenant, tmp_path) == b"eve"
+    assert await _subject_seen(listener, pki, None, tmp_path) == b"nobody"
+    assert await _subject_seen(listener, pki, stranger.admin, tmp_path) == b""
+
+
+async def _subject_seen(listener: ssl.SSLContext, pki: Pki, pair: KeyPair | None, scratch: Path) -> bytes:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        peer = writer.get_extra_info("ssl_object").getpeercert()
+        subject = dict(one[0] for one in peer["subject"]) if peer else {}
+        writer.write(subject.get("commonName", "nobody").encode())
+        writer.close()
+        await writer.wait_closed()
+
+    client = ssl.create_default_context(cadata=pki.server_authority.decode())
+    if pair is not None:
+        path = scratch / "client.pem"
+        path.write_bytes(pair.certificate + pair.key)
+        client.load_cert_chain(path)
+        os.unlink(path)
+    async with await asyncio.start_server(answer, "127.0.0.1", 0, ssl=listener) as server:
+        host, port = server.sockets[0].getsockname()
+        reader, writer = await asyncio.open_connection(host, port, ssl=client)
+        try:
+            return await reader.read()
+        except (ssl.SSLError, ConnectionError):
+            return b""
+        finally:
+            writer.transport.abort()
