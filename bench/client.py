@@ -95,7 +95,7 @@ class Connection(asyncio.Protocol):
 
 
 def _unchunked(data: bytes) -> bytes:
-    parts = []
+    parts: list[bytes] = []
     while True:
         size, _, data = data.partition(b"\r\n")
         length = int(size, 16)

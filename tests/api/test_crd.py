@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from butler.api import GROUP, KINDS, VERSION, crd
 from butler.api.cluster import TenantCluster
+from butler.api.machine import MachineRequest
 from butler.api.model import AGE, Column, Model, Resource, Rule
 
 Node = dict[str, Any]
@@ -246,3 +247,18 @@ def test_a_kind_is_one_class() -> None:
         "required": ["maker"],
         "x-kubernetes-validations": [{"rule": "self.wheels != 13", "message": "thirteen wheels bring bad luck"}],
     }
+
+
+def test_a_stand_in_for_absence_is_no_default() -> None:
+    spec = crd.schema_of(MachineRequest)["properties"]["spec"]["properties"]
+    assert [name for name, node in spec.items() if "default" in node] == []
+
+
+def test_a_field_that_has_two_names_is_required_by_a_rule_that_names_it() -> None:
+    rules = crd.schema_of(MachineRequest)["properties"]["spec"]["x-kubernetes-validations"]
+    assert {
+        "rule": "has(self.cpu) || (has(self.resources) && has(self.resources.cpu))",
+        "message": "here or as resources.cpu",
+        "reason": "FieldValueRequired",
+        "fieldPath": ".cpu",
+    } in rules

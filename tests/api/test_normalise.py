@@ -240,7 +240,7 @@ def test_a_cluster_that_says_little_leaves_the_rest_to_defaults(document: Docume
 
 
 def bootstrap(document: Document, read: Read, *fragments: str) -> ClusterBootstrap:
-    normal: ClusterBootstrap = normalise(read(document("../../api/clusterbootstrap", *fragments)))
+    normal: ClusterBootstrap = normalise(read(document("../clusterbootstrap", *fragments)))
     return normal
 
 

@@ -14,7 +14,9 @@ from butler.api import KINDS, crd
 from butler.api.model import Resource
 from butler.api.normalise import normalise
 
-SAMPLES: list[dict[str, Any]] = list(yaml.safe_load_all((Path(__file__).parent / "samples.yaml").read_text()))
+SAMPLES: list[dict[str, Any]] = list(
+    yaml.safe_load_all((Path(__file__).parent.parent / "fixtures/samples.yaml").read_text())
+)
 BY_KIND = {kind.address.kind: kind for kind in KINDS}
 each_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample["kind"])
 

@@ -33,8 +33,8 @@ DOCUMENTS = [
     ("machinerequest", "machinerequest-status"),
     ("butlerconfig-default-provider",),
     ("butlerconfig-default-provider", "metallb-pool"),
-    ("../../api/clusterbootstrap",),
-    ("../../api/clusterbootstrap", "control-plane-vip", "metallb-pool"),
+    ("../clusterbootstrap",),
+    ("../clusterbootstrap", "control-plane-vip", "metallb-pool"),
 ]
 each_document = pytest.mark.parametrize("names", DOCUMENTS, ids=lambda names: "+".join(names).rpartition("/")[2])
 

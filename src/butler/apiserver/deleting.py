@@ -10,7 +10,8 @@ from . import refusals
 from .requests import Answer, DeleteOptions, Target, WriteOptions
 from .resources import Object, Resource
 from .space import Space
-from .storage.store import Change, Row
+from .storage.changes import Change
+from .storage.store import Row
 from .storing import encode, stage
 
 ORPHAN = "orphan"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 from butler.runtime.clock import Chance, Clock
 
@@ -18,6 +19,7 @@ from .background.definitions import Definitions
 from .background.garbage import GarbageCollector
 from .background.namespaces import Namespaces
 from .background.policy import Aggregation, TokenSecrets
+from .background.worker import Worker
 from .builtins import catalogue
 from .builtins.behaviours import behaviour_of
 from .discovery import Discovery
@@ -26,7 +28,8 @@ from .openapi import OpenApi
 from .requests import Target, WriteOptions
 from .resources import Object, Resource
 from .space import Space
-from .storage.store import Change, Event, Store
+from .storage.changes import Change
+from .storage.store import Event, Store
 from .watching import Hub
 from .writing import create, rebuild
 
@@ -56,7 +59,7 @@ class ServedSpace(Space):
         self._definitions = Definitions(self, self._end_watches)
         self._aggregation = Aggregation(self)
         self._token_secrets = TokenSecrets(self, self.issuer, authority)
-        self._workers = [
+        self._workers: list[Worker[Any]] = [
             self._namespaces.worker,
             self._garbage.worker,
             self._definitions.worker,

@@ -7,7 +7,8 @@ import msgspec
 from .requests import Target
 from .resources import Object
 from .space import Space
-from .storage.store import Change, Row
+from .storage.changes import Change
+from .storage.store import Row
 
 EVENT_LIFETIME = 3600
 """Seconds after which an Event is forgotten."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,7 +21,8 @@ from .reading import Matcher, parse_version, prefix_for, too_new
 from .requests import WatchOptions, prefix_of
 from .resources import Resource
 from .space import Space
-from .storage.store import Change, Event, Store, frame
+from .storage.changes import Change
+from .storage.store import Event, Store, frame
 
 _QUEUE_LIMIT = 1000
 _CHUNK = 500
@@ -152,7 +153,7 @@ class Watch:
         initial = options.send_initial_events
         self._initial = initial if initial is not None else self._from == 0
 
-    async def signals(self) -> AsyncIterator[list[Signal]]:
+    async def signals(self) -> AsyncGenerator[list[Signal], None]:
         """Batches of signals until the time is over or the watch is ended by the server."""
         store = self._space.store
         watcher = Watcher(store, self._space.bucket(self.resource), self._prefix, self._from)

@@ -252,7 +252,7 @@ class Caller:
         spec = service.get("spec") or {}
         if spec.get("type") == "ExternalName":
             return spec["externalName"], port
-        wanted = next((one for one in spec.get("ports") or () if one["port"] == port), {})
+        wanted: Object = next((one for one in spec.get("ports") or () if one["port"] == port), {})
         endpoints = self._space.kinds.at("", "v1", "endpoints")
         found = self._space.find(endpoints, namespace, name) if endpoints else None
         for subset in (found or {}).get("subsets") or ():

@@ -19,7 +19,8 @@ from .builtins.behaviours import changes_generation, has_generation
 from .requests import Answer, Target, WriteOptions
 from .resources import Object, Resource
 from .space import Space
-from .storage.store import Change, Row
+from .storage.changes import Change
+from .storage.store import Row
 from .storing import encode, stage
 
 Build = Callable[[Object], Object]
@@ -187,12 +188,12 @@ def _applied(space: Space, target: Target, live: Object | None, config: Object, 
 # -- steps ------------------------------------------------------------------------------------------------------
 
 
-def accept(space: Space, target: Target, obj: Any, options: WriteOptions, *, default: bool = True) -> Object:
+def accept(space: Space, target: Target, body: Any, options: WriteOptions, *, default: bool = True) -> Object:
     """A client's body as an object of the right kind in the right namespace; unknown fields reported as asked."""
     resource = target.resource
-    if not isinstance(obj, dict):
+    if not isinstance(body, dict):
         raise BadRequest(f"the object provided is not a {resource.kind}: it is not a JSON object")
-    obj = _typed(resource, obj)
+    obj = _typed(resource, body)
     checks = space.checks(resource)
     report_unknown(checks.decode(obj), options)
     del obj["apiVersion"], obj["kind"]

@@ -100,15 +100,15 @@ class Quantity:
     def as_int(self) -> int:
         """The number, away from zero to the next whole one."""
         if self.exponent >= 0:
-            return int(self.digits * 10**self.exponent)
-        return self.sign * -(-abs(self.digits) // 10**-self.exponent)
+            return self.digits * _power(self.exponent)
+        return self.sign * -(-abs(self.digits) // _power(-self.exponent))
 
     def as_float(self) -> float:
         """The nearest float, infinite when there is none."""
         try:
             if self.exponent >= 0:
-                return float(self.digits * 10**self.exponent)
-            return self.digits / 10**-self.exponent
+                return float(self.digits * _power(self.exponent))
+            return self.digits / _power(-self.exponent)
         except OverflowError:
             return float("inf") * self.sign
 
@@ -184,6 +184,10 @@ def _wide_binary(digits: int, exponent: int) -> Quantity:
         digits, exponent = (_MAX_INT64 if digits > 0 else -_MAX_INT64), 0
     below_one = 0 < abs(digits) < 10 ** max(-exponent, 0)
     return Quantity(digits, exponent, Format.DECIMAL if below_one else Format.BINARY, wide=True)
+
+
+def _power(exponent: int) -> int:
+    return int(10**exponent)
 
 
 def _rounded(digits: int, exponent: int) -> tuple[int, int]:

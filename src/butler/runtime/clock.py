@@ -42,10 +42,19 @@ class Chance(Protocol):
 
 
 class SystemChance:
-    """Unpredictable bytes from the operating system."""
+    """Unpredictable bytes from the operating system, fetched in bulk because each call to it is slow."""
+
+    _BULK = 4096
+
+    def __init__(self) -> None:
+        self._buffer = b""
+        self._at = 0
 
     def bytes(self, count: int) -> bytes:
-        return secrets.token_bytes(count)
+        if self._at + count > len(self._buffer):
+            self._buffer, self._at = secrets.token_bytes(max(self._BULK, count)), 0
+        self._at += count
+        return self._buffer[self._at - count : self._at]
 
 
 class SeededChance:

@@ -68,7 +68,7 @@ def _cluster(cluster: ClusterShape, spellings: Spellings) -> ClusterShape:
         cluster,
         control_plane=_node_pool(cluster.control_plane, spellings, "spec.cluster.controlPlane"),
         workers=_node_pool(cluster.workers, spellings, "spec.cluster.workers") if cluster.workers else None,
-        # Upstream has no field for another port than the usual one, so the endpoint keeps it.
+        # No other field has room for a port that is not the usual one, so the endpoint keeps it.
         control_plane_endpoint=endpoint if port not in (None, API_SERVER_PORT) else None,
     )
 

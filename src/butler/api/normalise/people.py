@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from .. import units
 from ..identity import User
+from ..model import wire_name
 from ..shared import TemplateSize
 from ..team import ClusterDefaults, DefaultWorkers, ResourceLimits, Team, TeamDefaults, TeamSpec
 from .sizes import disk_size, in_units
@@ -47,15 +48,12 @@ def _defaults(spec: TeamSpec, spellings: Spellings) -> ClusterDefaults | None:
     defaults, older = spec.cluster_defaults or ClusterDefaults(), _older(spec.defaults, spellings)
     chosen = {
         name: spellings.either(
-            f"spec.clusterDefaults.{wire}", getattr(defaults, name), f"spec.defaults ({wire})", value
+            f"spec.clusterDefaults.{wire_name(name)}",
+            getattr(defaults, name),
+            f"spec.defaults ({wire_name(name)})",
+            getattr(older, name),
         )
-        for name, wire, value in (
-            ("kubernetes_version", "kubernetesVersion", older.kubernetes_version),
-            ("worker_count", "workerCount", older.worker_count),
-            ("worker_cpu", "workerCPU", older.worker_cpu),
-            ("worker_memory_gi", "workerMemoryGi", older.worker_memory_gi),
-            ("worker_disk_gi", "workerDiskGi", older.worker_disk_gi),
-        )
+        for name in ("kubernetes_version", "worker_count", "worker_cpu", "worker_memory_gi", "worker_disk_gi")
     }
     return replace(defaults, **chosen)
 

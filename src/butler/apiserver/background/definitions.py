@@ -9,7 +9,8 @@ from butler.apiserver.auth.users import UserInfo
 from butler.apiserver.requests import DeleteOptions, Target, WriteOptions
 from butler.apiserver.resources import Object, Resource
 from butler.apiserver.space import Space
-from butler.apiserver.storage.store import Change, Event
+from butler.apiserver.storage.changes import Change
+from butler.apiserver.storage.store import Event
 from butler.errors import NotFound
 
 from .worker import Worker

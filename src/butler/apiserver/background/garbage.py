@@ -10,7 +10,8 @@ from butler.apiserver.deleting import FOREGROUND, ORPHAN
 from butler.apiserver.requests import DeleteOptions, Target, WriteOptions, object_key
 from butler.apiserver.resources import Object, Resource
 from butler.apiserver.space import Space
-from butler.apiserver.storage.store import Change, Event
+from butler.apiserver.storage.changes import Change
+from butler.apiserver.storage.store import Event
 from butler.errors import NotFound
 
 from .worker import Worker

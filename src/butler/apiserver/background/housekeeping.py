@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from butler.apiserver.storage.store import Change, Store
+from butler.apiserver.storage.changes import Change
+from butler.apiserver.storage.store import Store
 from butler.apiserver.storing import encode
 from butler.runtime.clock import Clock
 

@@ -10,7 +10,8 @@ from butler.apiserver.auth.tokens import TokenIssuer
 from butler.apiserver.requests import Target
 from butler.apiserver.resources import Object, Resource
 from butler.apiserver.space import Space
-from butler.apiserver.storage.store import Change, Event
+from butler.apiserver.storage.changes import Change
+from butler.apiserver.storage.store import Event
 
 from .worker import Worker
 

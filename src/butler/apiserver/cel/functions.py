@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 
-
 from .typesystem import Type, is_free, written
 from .values import CelError, Value, type_name
 

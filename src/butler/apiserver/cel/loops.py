@@ -166,11 +166,9 @@ def _gather(shape: Shape, condition: Run | None, item: Run) -> Run:
     """`map` and `filter`."""
 
     def run(frame: Frame) -> list[Value]:
-        found = []
-        for _ in shape.each(frame):
-            if condition is None or boolean(condition(frame)):
-                found.append(item(frame))
-        return found
+        if condition is None:
+            return [item(frame) for _ in shape.each(frame)]
+        return [item(frame) for _ in shape.each(frame) if boolean(condition(frame))]
 
     return run
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from butler.errors import OMITTED, FieldError, FieldProblem
@@ -40,10 +41,9 @@ class RuleSet:
             return []
         evaluation = _Evaluation(warn)
         relation = UNRELATED if old is None else Relation.of_objects(new, old, self._root.schema)
-        try:
+        # The error that says so is among the errors by then; no further rule may run.
+        with suppress(CostExceeded):
             evaluation.visit(self._root, new, old, path, relation)
-        except CostExceeded:
-            pass  # The error that says so is already among the errors; no further rule may run.
         return evaluation.errors
 
 
@@ -114,11 +114,11 @@ class _Evaluation:
             raise
         if holds is True:
             return
-        error = _field_error(rule, subject, path)
+        refused = _field_error(rule, subject, path)
         if rule.uses_old or not relation.is_unchanged():
-            self.errors.append(error)
+            self.errors.append(refused)
         elif self._warn is not None:
-            self._warn(str(error))
+            self._warn(str(refused))
 
 
 class _Subject:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from aiohttp.web import BaseRequest, Response, StreamResponse
 
@@ -270,7 +271,7 @@ _SHOWN_WHEN_GONE = frozenset(
 """Kinds whose last state a deletion answers with, as in Kubernetes."""
 
 
-async def read_object(call: Call, options: WriteOptions) -> object:
+async def read_object(call: Call, options: WriteOptions) -> Any:
     content = await bodies.read(call.request)
     if not content:
         raise BadRequest(f"the object provided is not a {call.target.resource.kind}: the body of the request is empty")
@@ -279,7 +280,7 @@ async def read_object(call: Call, options: WriteOptions) -> object:
     return value
 
 
-async def read_patch(call: Call, options: WriteOptions) -> object:
+async def read_patch(call: Call, options: WriteOptions) -> Any:
     """The body of a PATCH; sets what only an apply may carry. Raises UnsupportedMediaType or Invalid."""
     accepted = patching.accepted_types(call.target)
     media_type = call.media_type

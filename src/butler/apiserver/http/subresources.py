@@ -11,7 +11,7 @@ from butler.apiserver import deleting, patching, reading, refusals, scaling, sto
 from butler.apiserver.auth import reviews, token_requests
 from butler.apiserver.requests import Target, WriteOptions
 from butler.apiserver.resources import Object
-from butler.apiserver.storage.store import Change
+from butler.apiserver.storage.changes import Change
 from butler.errors import BadRequest, Cause, MethodNotAllowed, TooManyRequests
 from butler.kube.selectors import from_label_selector
 

@@ -17,7 +17,8 @@ from butler.errors import DataDamaged, Expired, InternalError
 
 from ..resources import Object
 from . import database
-from .writer import Change, GroupWriter, InlineWriter, Write, Writer
+from .changes import Change, Write
+from .writer import GroupWriter, InlineWriter, Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,8 @@ class Page:
 
 Listener = Callable[[Event], None]
 
+_RECENT_BYTES = 16 * 1024 * 1024
+
 
 class Store:
     """All objects of all spaces in one database; `path=None` keeps them in memory."""
@@ -120,6 +123,11 @@ class Store:
         self.committed: int = newest
         self.compacted: int = self._fact("compacted")
         self._staged: dict[tuple[int, str], Write] = {}
+        self._live: dict[int, dict[str, int]] = {number: {} for number in self._bucket_names}
+        """Revision of every live object, by bucket and key: most questions need no query."""
+        for number, key, revision in self._read.execute("SELECT bucket, key, revision FROM objects"):
+            self._live[number][key] = revision
+        self._recent = RecentValues(_RECENT_BYTES)
         self._listeners: list[Listener] = []
         self._failure: Exception | None = None
 
@@ -134,6 +142,7 @@ class Store:
             self._writer.run("INSERT INTO buckets (id, space, resource) VALUES (?, ?, ?)", [(number, *names)])
             self._buckets[names] = number
             self._bucket_names[number] = names
+            self._live[number] = {}
         return number
 
     def names_of(self, bucket: int) -> tuple[str, str]:
@@ -147,12 +156,15 @@ class Store:
 
     def get(self, bucket: int, key: str) -> Row | None:
         """The newest durable version."""
-        found = self._read.execute(
-            "SELECT r.revision, r.checksum, r.value FROM objects o JOIN revisions r ON r.revision = o.revision"
-            " WHERE o.bucket = ? AND o.key = ?",
-            (bucket, key),
-        ).fetchone()
-        return None if found is None else Row(key, found[0], _intact(found[0], found[1], found[2]))
+        revision = self._live[bucket].get(key)
+        if revision is None:
+            return None
+        value = self._recent.get(revision)
+        if value is None:
+            query = "SELECT checksum, value FROM revisions WHERE revision = ?"
+            value = _intact(revision, *self._read.execute(query, (revision,)).fetchone())
+            self._recent.add(revision, value)
+        return Row(key, revision, value)
 
     def latest(self, bucket: int, key: str) -> Row | None:
         """The newest version including writes that are not durable yet: what a new write must build upon."""
@@ -187,11 +199,7 @@ class Store:
 
     def keys(self, bucket: int, prefix: str = "") -> list[str]:
         """The keys of all live objects under `prefix`."""
-        found = self._read.execute(
-            "SELECT key FROM objects WHERE bucket = ? AND key >= ? AND key < ? ORDER BY key",
-            (bucket, prefix, _after_prefix(prefix)),
-        )
-        return [key for (key,) in found]
+        return sorted(key for key in self._live[bucket] if key.startswith(prefix))
 
     def dependents(self, owner: str) -> list[tuple[int, str]]:
         """(bucket, key) of every object whose ownerReferences name the uid `owner`."""
@@ -220,7 +228,7 @@ class Store:
 
     def count(self) -> int:
         """How many objects are live, over all spaces."""
-        return int(self._read.execute("SELECT count(*) FROM objects").fetchone()[0])
+        return sum(len(keys) for keys in self._live.values())
 
     # -- writing ----------------------------------------------------------------------------------------------
 
@@ -260,7 +268,7 @@ class Store:
                 for table in ("objects", "owners", "revisions"):
                     self._writer.run(f"DELETE FROM {table} WHERE bucket = ?", [(number,)])  # noqa: S608 - fixed names
                 self._writer.run("DELETE FROM buckets WHERE id = ?", [(number,)])
-                del self._buckets[names], self._bucket_names[number]
+                del self._buckets[names], self._bucket_names[number], self._live[number]
 
     def compact(self, revision: int) -> None:
         """Forget history up to a revision; live objects are never touched."""
@@ -291,11 +299,25 @@ class Store:
             if self._staged.get((write.bucket, write.key)) is write:
                 del self._staged[write.bucket, write.key]
             self.committed = write.revision
+            self._settle(write)
             event = Event(write.revision, write.bucket, write.key, write.change, write.value, write.previous_value)
             for listener in self._listeners:
                 listener(event)
             if not write.done.done():
                 write.done.set_result(event)
+
+    def _settle(self, write: Write) -> None:
+        """From now on this is what readers see."""
+        live = self._live.get(write.bucket)
+        if live is None:
+            return
+        if write.previous is not None:
+            self._recent.drop(write.previous)
+        if write.change is Change.DELETED:
+            live.pop(write.key, None)
+        else:
+            live[write.key] = write.revision
+            self._recent.add(write.revision, write.value)
 
     def _fail(self, error: Exception) -> None:
         """A group could not be made durable (disk full, I/O error): nothing staged may be believed any more."""
@@ -313,6 +335,28 @@ class Store:
 
     def _fact(self, name: str) -> int:
         return int(self._read.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()[0])
+
+
+class RecentValues:
+    """Stored values that were written or read lately, as many as fit."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit, self._size = limit, 0
+        self._values: dict[int, bytes] = {}
+
+    def get(self, revision: int) -> bytes | None:
+        return self._values.get(revision)
+
+    def add(self, revision: int, value: bytes) -> None:
+        self._values[revision] = value
+        self._size += len(value)
+        while self._size > self._limit:
+            self.drop(next(iter(self._values)))
+
+    def drop(self, revision: int) -> None:
+        value = self._values.pop(revision, None)
+        if value is not None:
+            self._size -= len(value)
 
 
 def too_old(revision: int, compacted: int) -> Expired:

@@ -8,8 +8,6 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from enum import IntEnum
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,31 +15,10 @@ from typing import Any, Protocol
 from butler.errors import DataDamaged
 
 from . import database
+from .changes import Change, Write
 
 _GROUP = 1024
 _COMPACT_STEP = 2000
-
-
-class Change(IntEnum):
-    ADDED = 0
-    MODIFIED = 1
-    DELETED = 2
-
-
-@dataclass(slots=True, eq=False)
-class Write:
-    """One change on its way to the disk."""
-
-    revision: int
-    bucket: int
-    key: str
-    change: Change
-    value: bytes
-    previous: int | None
-    previous_value: bytes | None
-    owners: tuple[str, ...]
-    expires: int | None
-    done: asyncio.Future[Any]
 
 
 Written = Callable[[Iterable[Write], Exception | None], None]

@@ -136,7 +136,7 @@ def _octal(value: int, _digits: int) -> str:
 def _hexadecimal(value: Value, _digits: int) -> str:
     if isinstance(value, (int, UInt)):
         return f"{int(value):x}"
-    return (value.encode() if isinstance(value, str) else value).hex()  # type: ignore[no-any-return]
+    return (value.encode() if isinstance(value, str) else value).hex()
 
 
 def _upper_hexadecimal(value: Value, digits: int) -> str:

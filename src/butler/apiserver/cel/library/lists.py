@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cmp_to_key
+from itertools import pairwise
 
 from ..functions import Overload, functions, members
 from ..values import NONE, CelError, Duration, Optional, UInt, Value, compare, equal
@@ -13,7 +14,7 @@ _MAX_RANGE = 1_000_000
 
 
 def _is_sorted(values: list[Value]) -> bool:
-    return all(compare(first, second) <= 0 for first, second in zip(values, values[1:], strict=False))
+    return all(compare(first, second) <= 0 for first, second in pairwise(values))
 
 
 def _least(values: list[Value]) -> Value:
@@ -72,8 +73,8 @@ def _sorted(values: list[Value]) -> list[Value]:
 def _sorted_by(values: list[Value], keys: list[Value]) -> list[Value]:
     if len({type(key) for key in keys}) > 1:
         raise CelError("list elements must have the same type")
-    order = sorted(range(len(values)), key=cmp_to_key(lambda a, b: compare(keys[a], keys[b])))
-    return [values[index] for index in order]
+    ranks = list(map(cmp_to_key(compare), keys))
+    return [values[index] for index in sorted(range(len(values)), key=ranks.__getitem__)]
 
 
 def _distinct(values: list[Value]) -> list[Value]:

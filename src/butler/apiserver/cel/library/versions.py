@@ -49,7 +49,7 @@ def _parse(text: str) -> Version:
         _check_prerelease(identifier)
     for identifier in build.split(".") if "+" in parts[2] else ():
         _check_identifier(identifier, "Build meta data")
-    return Version(*numbers, prerelease=identifiers)
+    return Version(numbers[0], numbers[1], numbers[2], identifiers)
 
 
 def _number(word: str, text: str) -> int:

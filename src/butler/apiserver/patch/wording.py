@@ -1,0 +1,28 @@
+"""Values as Go's `%v` shows them, which the messages about strategic patches use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..schema.values import go_float
+
+
+def go_text(value: Any) -> str:
+    """A value in Go's `%v`."""
+    if value is None:
+        return "<nil>"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return go_float(value)
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{key}:{go_text(value[key])}' for key in sorted(value))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(go_text(item) for item in value)}]"
+    return str(value)
+
+
+def go_type_name(value: Any) -> str:
+    """The Go type of a decoded JSON value."""
+    names = {bool: "bool", int: "int64", float: "float64", str: "string", dict: "map[string]interface {}"}
+    return names.get(type(value), "[]interface {}" if isinstance(value, list) else "%!s(<nil>)")
