@@ -182,10 +182,15 @@ CHANGED: list[tuple[Object, Object, Object, Object]] = [
         {**DOT, "f:free": DOT},
         {"f:free": {"f:a": {}}},
     ),
-    ({"labels": {"a": "1"}}, {"labels": {"a": "1", "b": "2"}}, {**DOT, "f:labels": {**DOT, "f:a": {}}}, {"f:labels": {"f:b": {}}}),
+    (
+        {"labels": {"a": "1"}},
+        {"labels": {"a": "1", "b": "2"}},
+        {**DOT, "f:labels": {**DOT, "f:a": {}}},
+        {"f:labels": {"f:b": {}}},
+    ),
     ({"labels": {}}, {"labels": {"a": "1"}}, {**DOT, "f:labels": {}}, {"f:labels": {"f:a": {}}}),
     ({"title": "a"}, {"title": None}, DOT, {"f:title": {}}),
-]  # fmt: skip
+]
 
 
 def _leafed(fields: Object) -> Object:
@@ -283,8 +288,7 @@ def test_an_empty_list_forgets_the_owners_of_built_in_kinds_only() -> None:
 
 def test_a_client_may_rename_an_owner() -> None:
     old = created("m", wide(title="a"))
-    claimed = copied(old["metadata"]["managedFields"])
-    claimed[0]["manager"] = "renamed"
+    claimed = [{**entry(old, "m"), "manager": "renamed"}]
     assert owners(updated(old, "n", wide({"managedFields": claimed}, title="a"))) == [("renamed", "Update")]
 
 
@@ -307,8 +311,8 @@ def test_a_claim_that_makes_no_sense_is_ignored(claim: Object) -> None:
 def test_a_claim_is_stored_in_the_form_of_this_server() -> None:
     old = created("m", wide(ports=[{"port": 80}]))
     key = 'k:{"protocol": "TCP", "port": 80.0}'
-    claimed = copied(old["metadata"]["managedFields"])
-    claimed[0] |= {"fieldsV1": {"f:spec": {"x:new": {}, "f:ports": {key: DOT}}}, "time": "2026-01-01T02:00:00+02:00"}
+    claim = {"fieldsV1": {"f:spec": {"x:new": {}, "f:ports": {key: DOT}}}, "time": "2026-01-01T02:00:00+02:00"}
+    claimed = [{**entry(old, "m"), **claim}]
     obj = updated(old, "x", wide({"managedFields": claimed}, ports=[{"port": 80}]))
     assert owned(obj, "m") == {"f:ports": {'k:{"port":80,"protocol":"TCP"}': {}}}
     assert entry(obj, "m")["time"] == time(0)

@@ -30,9 +30,7 @@ def merge(live: Any, config: Any, node: Node | None) -> Any:
 def _merge_maps(live: dict[str, Any], config: dict[str, Any], node: Node) -> dict[str, Any]:
     merged = dict(live)
     for name, value in config.items():
-        if name in live:
-            value = merge(live[name], value, node.fields.get(name, node.element))
-        merged[name] = value
+        merged[name] = merge(live[name], value, node.fields.get(name, node.element)) if name in live else value
     return merged
 
 

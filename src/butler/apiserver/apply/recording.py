@@ -124,11 +124,11 @@ def taken_away(managed: Managed, found: Differences, *, but: Owner | None = None
     """The owners without what has changed or gone, `but` for one of them."""
     remaining: Managed = {}
     for owner, entry in managed.items():
+        fields = entry.fields
         if owner != but:
-            fields = sets.minus(sets.minus(entry.fields, found.changed), found.removed)
-            entry = entry if fields is entry.fields else entry._replace(fields=fields)
-        if entry.fields:
-            remaining[owner] = entry
+            fields = sets.minus(sets.minus(fields, found.changed), found.removed)
+        if fields:
+            remaining[owner] = entry if fields is entry.fields else entry._replace(fields=fields)
     return remaining
 
 

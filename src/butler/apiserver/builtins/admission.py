@@ -140,11 +140,11 @@ def _check_client(found: Problems, client: Object, path: str) -> None:
 def check_url(found: Problems, url: str, path: str) -> None:
     """The address of a webhook."""
     parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
     if parts.scheme != "https":
         found.append(bad(path, parts.scheme, f"'https' is the only allowed URL scheme{_URL_FORM}"))
-    if not parts.hostname:
-        found.append(bad(path, parts.netloc, f"host must be specified{_URL_FORM}"))
-    user, at, _ = parts.netloc.rpartition("@")
+    if not host:
+        found.append(bad(path, host, f"host must be specified{_URL_FORM}"))
     if at:
         found.append(bad(path, user, "user information is not permitted in the URL"))
     if parts.fragment:

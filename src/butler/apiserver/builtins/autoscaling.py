@@ -23,6 +23,7 @@ _SOURCES = {
     "Pods": "pods",
     "Resource": "resource",
 }
+_NEVER_WAKES = "must specify at least one Object or External metric to support scaling to zero replicas"
 _EITHER = "must set either a target raw value or a target utilization"
 _BY_CPU = {
     "type": "Resource",
@@ -57,10 +58,15 @@ def _fill(obj: Object) -> None:
 
 def _check_first_version(obj: Object) -> list[FieldError]:
     found: Problems = []
-    _check_bounds(found, obj["spec"])
-    percent = obj["spec"]["targetCPUUtilizationPercentage"]
+    spec = obj["spec"]
+    _check_bounds(found, spec)
+    percent = spec["targetCPUUtilizationPercentage"]
     if percent < 1:
-        found.append(bad("spec.targetCPUUtilizationPercentage", percent, "must be greater than 0"))
+        # The real server speaks of the second version, which it stores.
+        place = "spec.metrics[0].resource.target.averageUtilization"
+        found.append(bad(place, percent, "must be greater than 0"))
+    if spec["minReplicas"] == 0:
+        found.append(forbidden("spec.metrics", _NEVER_WAKES))
     return found
 
 
@@ -70,6 +76,8 @@ def _check(obj: Object) -> list[FieldError]:
     _check_bounds(found, spec)
     for index, metric in enumerate(spec["metrics"]):
         _check_metric(found, metric, f"spec.metrics[{index}]")
+    if spec["minReplicas"] == 0 and not any(metric.get("type") in {"Object", "External"} for metric in spec["metrics"]):
+        found.append(forbidden("spec.metrics", _NEVER_WAKES))
     for name, rules in (spec.get("behavior") or {}).items():
         _check_rules(found, rules, f"spec.behavior.{name}")
     return found
@@ -77,8 +85,8 @@ def _check(obj: Object) -> list[FieldError]:
 
 def _check_bounds(found: Problems, spec: Object) -> None:
     least, most = spec["minReplicas"], spec.get("maxReplicas") or 0
-    if least < 1:
-        found.append(bad("spec.minReplicas", least, "must be greater than or equal to 1"))
+    if least < 0:
+        found.append(bad("spec.minReplicas", least, "must be greater than or equal to 0"))
     if most == 0:
         found.append(required("spec.maxReplicas", "must be set and greater than 0"))
     elif most < 0:
@@ -98,6 +106,8 @@ def _check_reference(found: Problems, reference: Object, path: str) -> None:
     version = reference.get("apiVersion") or ""
     if version.count("/") > 1:
         found.append(bad(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}"))
+    elif "/" not in version and reference.get("kind") != "ReplicationController":
+        found.append(bad(f"{path}.apiVersion", version, "apiVersion must specify API group"))
 
 
 def _check_metric(found: Problems, metric: Object, path: str) -> None:

@@ -107,7 +107,8 @@ def _check_generated(found: Problems, spec: Object, metadata: Object) -> None:
         elif labels[key] != value:
             found.append(bad(f"{path}[{key}]", labels, f"must be '{value}'"))
     if not selectors.matches(spec["selector"], expected):
-        found.append(bad("spec.selector", spec["selector"], "`selector` not auto-generated"))
+        shown = selectors.in_order(spec["selector"])
+        found.append(bad("spec.selector", shown, "`selector` not auto-generated"))
 
 
 def _check_job_selector(found: Problems, spec: Object) -> None:
@@ -118,8 +119,8 @@ def _check_job_selector(found: Problems, spec: Object) -> None:
         selectors.check_selector(found, selector, "spec.selector")
     labels = spec["template"]["metadata"].get("labels")
     if not selectors.matches(selector, labels):
-        detail = "`selector` does not match template `labels`"
-        found.append(bad("spec.template.metadata.labels", labels, detail))
+        shown = None if labels is None else dict(sorted(labels.items()))
+        found.append(bad("spec.template.metadata.labels", shown, "`selector` does not match template `labels`"))
 
 
 def _check_job_spec(found: Problems, spec: Object, path: str) -> None:

@@ -13,9 +13,8 @@ from ..resources import Object
 from . import formats
 from .core import event_problems
 from .model import BuiltIn
-from .networking import check_prefixed_path
 from .pods import SYSTEM_PRIORITIES
-from .problems import Problems, bad, duplicate, forbidden, required, unchanged
+from .problems import Problems, bad, duplicate, forbidden, refuse_each, required, unchanged
 from .rollouts import check_int_or_percent, check_not_above_all
 from .selectors import check_selector
 
@@ -49,6 +48,12 @@ _USAGES = (
 )
 
 
+def _fill_lease(obj: Object) -> None:
+    # Coordinated leader election is off by default, and its fields are dropped.
+    obj["spec"].pop("strategy", None)
+    obj["spec"].pop("preferredHolder", None)
+
+
 def _check_lease(obj: Object) -> list[FieldError]:
     found: Problems = []
     spec = obj["spec"]
@@ -57,8 +62,6 @@ def _check_lease(obj: Object) -> list[FieldError]:
         found.append(bad("spec.leaseDurationSeconds", seconds, "must be greater than 0"))
     if transitions is not None and transitions < 0:
         found.append(bad("spec.leaseTransitions", transitions, "must be greater than or equal to 0"))
-    if spec.get("preferredHolder") and not spec.get("strategy"):
-        found.append(forbidden("spec.preferredHolder", "may only be specified if `strategy` is defined"))
     return found
 
 
@@ -144,12 +147,35 @@ def _check_request(obj: Object) -> list[FieldError]:
         detail = "the legacy signerName is not allowed via this API version"
         found.append(bad("spec.signerName", signer, detail))
     else:
-        check_prefixed_path(found, signer, "spec.signerName")
+        _check_signer(found, signer, "spec.signerName")
     seconds = spec.get("expirationSeconds")
     if seconds is not None and seconds < 600:
         detail = "may not specify a duration less than 600 seconds (10 minutes)"
         found.append(bad("spec.expirationSeconds", seconds, detail))
     return found
+
+
+def _check_signer(found: Problems, name: str, path: str) -> None:
+    domain, slash, rest = name.partition("/")
+    if not name:
+        found.append(required(path))
+        return
+    if not slash or "/" in rest:
+        detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
+        found.append(bad(path, name, detail))
+        return
+    parts = domain.split(".")
+    wrong = next((part for part in parts if formats.label(part)), None)
+    if wrong is not None:
+        refuse_each(found, path, domain, (f'validating label "{wrong}": {rule}' for rule in formats.label(wrong)))
+    if len(parts) < 2:
+        found.append(bad(path, domain, "should be a domain with at least two segments separated by dots"))
+
+
+def _fill_request(obj: Object) -> None:
+    """Who asks is known from the request itself; what the client says about it is dropped."""
+    for name in ("username", "uid", "groups", "extra"):
+        obj["spec"].pop(name, None)
 
 
 def _request_problem(encoded: str) -> str:
@@ -171,8 +197,11 @@ def _check_api_service(obj: Object) -> list[FieldError]:
     group, version, name = spec.get("group") or "", spec.get("version") or "", obj["metadata"].get("name", "")
     if name != f"{version}.{group}":
         found.append(bad("metadata.name", name, f'must be `spec.version+"."+spec.group`: "{version}.{group}"'))
-    if not version:
-        found.append(required("spec.version"))
+    if not group and version != "v1":
+        found.append(required("spec.group", "only v1 may have an empty group and it better be legacy kube"))
+    if group:
+        refuse_each(found, "spec.group", group, formats.subdomain(group))
+    refuse_each(found, "spec.version", version, formats.label_1035(version))
     if not 0 < (spec.get("groupPriorityMinimum") or 0) <= 20000:
         place, value = "spec.groupPriorityMinimum", spec.get("groupPriorityMinimum") or 0
         found.append(bad(place, value, "must be positive and less than 20000"))
@@ -187,12 +216,23 @@ def _check_api_service(obj: Object) -> list[FieldError]:
     return found
 
 
+_OLD_EVENT_FIELDS = {
+    "deprecatedFirstTimestamp": "firstTimestamp",
+    "deprecatedLastTimestamp": "lastTimestamp",
+    "deprecatedCount": "count",
+    "deprecatedSource": "source",
+}
+
+
 def _check_new_event(obj: Object) -> list[FieldError]:
     found = event_problems(obj, obj["regarding"], "reportingController")
     if obj.get("eventTime") is None:
         found.append(required("eventTime"))
     if obj.get("type") not in {"Normal", "Warning"}:
         found.append(bad("type", "", f"has invalid value: {obj.get('type') or ''}"))
+    for old_name, name in _OLD_EVENT_FIELDS.items():
+        if obj.get(old_name):
+            found.append(bad(name, "", "needs to be unset"))
     return found
 
 
@@ -202,13 +242,13 @@ def _check_runtime_class(obj: Object) -> list[FieldError]:
 
 
 KINDS = {
-    ("coordination.k8s.io", "Lease"): BuiltIn(check=_check_lease),
+    ("coordination.k8s.io", "Lease"): BuiltIn(fill=_fill_lease, check=_check_lease),
     ("scheduling.k8s.io", "PriorityClass"): BuiltIn(
         fill=_fill_priority, check=_check_priority, check_update=_check_priority_update, generation=("",)
     ),
     ("policy", "PodDisruptionBudget"): BuiltIn(check=_check_budget, status=True, generation=("spec",)),
     ("certificates.k8s.io", "CertificateSigningRequest"): BuiltIn(
-        carry=_carry_request, check=_check_request, status=True, name_rule="path-segment"
+        fill=_fill_request, carry=_carry_request, check=_check_request, status=True, name_rule="path-segment"
     ),
     ("apiregistration.k8s.io", "APIService"): BuiltIn(fill=_fill_api_service, check=_check_api_service, status=True),
     ("events.k8s.io", "Event"): BuiltIn(check=_check_new_event),

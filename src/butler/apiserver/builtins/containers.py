@@ -22,6 +22,21 @@ _ONE_VALUE = (
     "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
     "may not have more than one field specified at a time",
 )
+_SECURITY = (
+    "capabilities",
+    "privileged",
+    "sELinuxOptions",
+    "windowsOptions",
+    "runAsUser",
+    "runAsGroup",
+    "runAsNonRoot",
+    "readOnlyRootFilesystem",
+    "allowPrivilegeEscalation",
+    "procMount",
+    "seccompProfile",
+    "appArmorProfile",
+)
+"""The members of a security context in the order error messages show them."""
 _SIDECAR_ONLY = "may not be set for init containers without restartPolicy=Always"
 
 
@@ -272,4 +287,4 @@ def _check_security(found: Problems, context: Object, path: str) -> None:
             found.append(bad(f"{path}.{name}", number, formats.between(0, 2**31 - 1)))
     if context.get("allowPrivilegeEscalation") is False and context.get("privileged"):
         detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
-        found.append(bad(path, context, detail))
+        found.append(bad(path, {name[0].upper() + name[1:]: context.get(name) for name in _SECURITY}, detail))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from butler.errors import FieldError, not_supported
+from butler.errors import FieldError, FieldProblem, not_supported
 
 from ..resources import Object
 from . import formats, quantities
@@ -86,6 +86,11 @@ def _check_node(obj: Object) -> list[FieldError]:
     for index, network in enumerate(networks):
         refuse_each(found, f"spec.podCIDRs[{index}]", network, formats.cidr(network))
     families = {":" in network for network in networks}
+    wrong = [index for index, network in enumerate(networks) if formats.cidr(network)]
+    if wrong and len(networks) > 1:
+        first = f"invalid CIDR[{wrong[0]}]: <nil> (invalid CIDR address: {networks[wrong[0]]})"
+        detail = f"invalid PodCIDRs. failed to check with dual stack with error:{first}"
+        found.append(FieldError(FieldProblem.INTERNAL, "spec.podCIDRs", detail))
     if len(networks) > len(families):
         detail = "may specify no more than one CIDR for each IP family"
         found.append(bad("spec.podCIDRs", networks, detail))
@@ -191,11 +196,21 @@ def _check_endpoints(obj: Object) -> list[FieldError]:
             found.append(required(path, "must specify `addresses` or `notReadyAddresses`"))
         for kind in ("addresses", "notReadyAddresses"):
             for position, address in enumerate(subset.get(kind) or ()):
-                check_reachable(found, address.get("ip") or "", f"{path}.{kind}[{position}].ip")
+                _check_address(found, address, f"{path}.{kind}[{position}]")
         ports = subset.get("ports") or ()
         for position, port in enumerate(ports):
             _check_endpoint_port(found, port, f"{path}.ports[{position}]", needs_name=len(ports) > 1)
     return found
+
+
+def _check_address(found: Problems, address: Object, path: str) -> None:
+    value = address.get("ip") or ""
+    check_reachable(found, value, f"{path}.ip")
+    if formats.ip(value):
+        found.append(bad(f"{path}.ip", value, "must be a valid IP address"))
+    for name, rule in (("hostname", formats.label), ("nodeName", formats.subdomain)):
+        if address.get(name):
+            refuse_each(found, f"{path}.{name}", address[name], rule(address[name]))
 
 
 def _check_endpoint_port(found: Problems, port: Object, path: str, *, needs_name: bool) -> None:
@@ -266,22 +281,31 @@ def _check_limits(found: Problems, limit: Object, path: str) -> None:
         for part in ("default", "defaultRequest"):
             if limit.get(part):
                 found.append(forbidden(f"{path}.{part}", "may not be specified when `type` is 'Pod'"))
-    for part, small, small_text, large, large_text in _ORDERED:
+    for part, shown, small, large, words in _ORDERED:
         for name in sorted({*(limit.get(small) or ())} & {*(limit.get(large) or ())}):
             low, high = limit[small][name], limit[large][name]
             if quantities.amount(low) > quantities.amount(high):
-                shown = limit[part if part in {small, large} else small][name]
-                detail = f"{small_text} value {low} is greater than {large_text} value {high}"
-                found.append(bad(f"{path}.{part}[{name}]", shown, detail))
+                found.append(bad(f"{path}.{part}[{name}]", limit[shown][name], words.format(low=low, high=high)))
 
 
 _ORDERED = (
-    ("min", "min", "min", "max", "max"),
-    ("defaultRequest", "min", "min", "defaultRequest", "default request"),
-    ("defaultRequest", "defaultRequest", "default request", "max", "max"),
-    ("defaultRequest", "defaultRequest", "default request", "default", "default limit"),
-    ("default", "default", "default", "max", "max"),
+    ("min", "min", "min", "max", "min value {low} is greater than max value {high}"),
+    (
+        *("defaultRequest", "defaultRequest", "min", "defaultRequest"),
+        "min value {low} is greater than default request value {high}",
+    ),
+    (
+        *("defaultRequest", "defaultRequest", "defaultRequest", "max"),
+        "default request value {low} is greater than max value {high}",
+    ),
+    (
+        *("defaultRequest", "defaultRequest", "defaultRequest", "default"),
+        "default request value {low} is greater than default limit value {high}",
+    ),
+    ("default", "min", "min", "default", "min value {low} is greater than default value {high}"),
+    ("default", "max", "default", "max", "default value {low} is greater than max value {high}"),
 )
+"""Which bounds must not pass which: where it is reported, the value shown, the smaller, the larger, the words."""
 
 
 KINDS = {

@@ -110,7 +110,7 @@ def _check_backend(found: Problems, backend: Object, path: str) -> None:
 def _check_service_backend(found: Problems, service: Object, path: str) -> None:
     name = service.get("name") or ""
     if name:
-        refuse_each(found, f"{path}.service.name", name, formats.label_1035(name))
+        refuse_each(found, f"{path}.service.name", name, formats.label(name))
     else:
         found.append(required(f"{path}.service.name"))
     port = service.get("port") or {}

@@ -13,7 +13,7 @@ from .containers import check_image_spaces
 from .model import BuiltIn
 from .pod_checks import check_pod_spec, check_template, check_tolerations
 from .pod_defaults import fill_pod_spec
-from .problems import Problems, bad, forbidden, required
+from .problems import Problems, bad, forbidden, required, shown_changes
 
 SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 _PATIENCE_SECONDS = 300
@@ -216,7 +216,7 @@ def _check_removed_gates(found: Problems, spec: Object, before: Object) -> None:
 
 
 def _other_changes(spec: Object, before: Object) -> str:
-    """The fields that differ beside those that may, one line each; the real server prints a Go diff here."""
+    """What differs beside the fields that may."""
     new, old = copy.copy(spec), copy.copy(before)
     for name in ("activeDeadlineSeconds", "schedulingGates", "tolerations"):
         new.pop(name, None)
@@ -226,7 +226,7 @@ def _other_changes(spec: Object, before: Object) -> str:
             side[name] = [{**container, "image": ""} for container in side.get(name) or ()]
     if (old.get("terminationGracePeriodSeconds") or 0) < 0 and new.get("terminationGracePeriodSeconds") == 1:
         new["terminationGracePeriodSeconds"] = old["terminationGracePeriodSeconds"]
-    return "\n".join(f"  {name}" for name in sorted({*new, *old}) if new.get(name) != old.get(name))
+    return shown_changes(old, new)
 
 
 def _fill_pod_template(obj: Object) -> None:

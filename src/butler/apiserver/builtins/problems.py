@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -51,12 +53,20 @@ def not_negative(found: Problems, holder: dict[str, Any], name: str, path: str) 
     """A number that may be missing but not below zero; `path` is that of the holder."""
     value = holder.get(name)
     if value is not None and value < 0:
-        found.append(bad(f"{path}.{name}", value, "must be greater than or equal to 0"))
+        place = f"{path}.{name}" if path else name
+        found.append(bad(place, value, "must be greater than or equal to 0"))
 
 
 def unchanged(found: Problems, path: str, value: Any, old: Any) -> None:
     if value != old:
         found.append(bad(path, value, IMMUTABLE))
+
+
+def shown_changes(old: Any, new: Any) -> str:
+    """What an update changes that it may not, as a unified diff; the real server shows one of its own structures."""
+    before, after = (json.dumps(one, indent=1, sort_keys=True).splitlines() for one in (old, new))
+    lines = difflib.unified_diff(before, after, lineterm="")
+    return "".join(f"{line}\n" for line in list(lines)[2:])
 
 
 def any_of(supported: Iterable[str]) -> tuple[str, ...]:

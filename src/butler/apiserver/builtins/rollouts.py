@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..resources import Object
 from . import formats
 from .problems import Problems, bad, refuse_each
 
@@ -32,13 +29,3 @@ def _number(value: IntOrPercent) -> int:
         return value
     digits = value.removesuffix("%")
     return int(digits) if digits.isdecimal() else 0
-
-
-def go_strategy(strategy: Object) -> dict[str, Any]:
-    """A strategy as error messages show it: with the names it has inside the real server."""
-    shown: dict[str, Any] = {}
-    for name, value in (
-        {"type": None, "rollingUpdate": None, **strategy}.items() if "type" in strategy else strategy.items()
-    ):
-        shown[name[0].upper() + name[1:]] = go_strategy(value) if isinstance(value, dict) else value
-    return shown

@@ -45,6 +45,16 @@ def _check_rule(found: Problems, rule: Mapping[str, Any], path: str) -> None:
         refuse_each(found, f"{path}.values[{index}]", value, formats.label_value(value))
 
 
+def in_order(selector: Selector) -> dict[str, Any]:
+    """A selector as error messages show it, its labels sorted."""
+    shown: dict[str, Any] = {}
+    if selector.get("matchLabels"):
+        shown["matchLabels"] = dict(sorted(selector["matchLabels"].items()))
+    if selector.get("matchExpressions"):
+        shown["matchExpressions"] = selector["matchExpressions"]
+    return shown
+
+
 def is_empty(selector: Selector | None) -> bool:
     return not selector or not (selector.get("matchLabels") or selector.get("matchExpressions"))
 

@@ -165,6 +165,11 @@ def _pair_changed_ips(spec: Object, before: Object) -> None:
 def _check_service(obj: Object) -> list[FieldError]:
     found: Problems = []
     spec = obj["spec"]
+    if spec["type"] != "ExternalName":
+        _check_cluster_ips(found, spec)
+    if found:
+        # Addresses are given out before anything else is looked at.
+        return found
     ports = spec.get("ports") or ()
     if not ports and not is_headless(spec) and spec["type"] != "ExternalName":
         found.append(required("spec.ports"))
@@ -174,8 +179,6 @@ def _check_service(obj: Object) -> list[FieldError]:
         _check_port(found, port, f"spec.ports[{index}]", names, needs_name=len(ports) > 1)
     selectors.check_labels(found, spec.get("selector"), "spec.selector")
     _check_affinity(found, spec)
-    if spec["type"] != "ExternalName":
-        _check_cluster_ips(found, spec)
     for index, address in enumerate(spec.get("externalIPs") or ()):
         check_reachable(found, address, f"spec.externalIPs[{index}]")
     if spec["type"] not in _TYPES:
@@ -367,6 +370,6 @@ KINDS = {
         check=_check_service,
         check_update=_check_service_update,
         status=True,
-        name_rule="label1035",
+        name_rule="label",
     ),
 }

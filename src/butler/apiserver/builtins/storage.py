@@ -9,7 +9,7 @@ from ..resources import Object
 from . import formats, quantities
 from .model import BuiltIn
 from .pod_defaults import fill_claim_spec, fill_volume_source
-from .problems import Problems, bad, forbidden, refuse_each, required, too_long, unchanged
+from .problems import Problems, bad, forbidden, refuse_each, required, shown_changes, too_long, unchanged
 from .volumes import VOLUME_MODES, check_access_modes, check_claim_spec, check_driver, check_host_path, check_nfs
 
 _GROUP = "storage.k8s.io"
@@ -71,10 +71,9 @@ def _check_claim_update(obj: Object, old: Object) -> list[FieldError]:
         free |= {"volumeAttributesClassName", "resources"}
     if before.get("storageClassName") is None:
         free.add("storageClassName")
-    changed = [name for name in sorted({*spec, *before} - free) if spec.get(name) != before.get(name)]
+    changed = any(spec.get(name) != before.get(name) for name in {*spec, *before} - free)
     if changed or (bound and _other_resources(spec) != _other_resources(before)):
-        listed = "\n".join(f"  {name}" for name in changed)
-        found.append(forbidden("spec", f"{_FIXED_CLAIM}\n{listed}"))
+        found.append(forbidden("spec", f"{_FIXED_CLAIM}\n{shown_changes(before, spec)}"))
     new, size, real = _size(obj), _size(old), ((old.get("status") or {}).get("capacity") or {}).get("storage", "0")
     if new < size and new <= quantities.amount(real):
         detail = "field can not be less than status.capacity"
@@ -131,7 +130,7 @@ def _check_capacity(found: Problems, capacity: Object) -> None:
     if not capacity:
         found.append(required("spec.capacity"))
     if list(capacity) != ["storage"]:
-        found.append(not_supported("spec.capacity", capacity or None, ("storage",)))
+        found.append(not_supported("spec.capacity", dict(sorted(capacity.items())) or None, ("storage",)))
     for name, value in capacity.items():
         if quantities.amount(value) <= quantities.ZERO:
             found.append(bad(f"spec.capacity[{name}]", value, "must be greater than zero"))
@@ -170,7 +169,7 @@ def _check_volume_update(obj: Object, old: Object) -> list[FieldError]:
     found = _check_volume(obj)
     new, before = _sources(obj["spec"]), _sources(old["spec"])
     if new != before:
-        detail = f"spec.persistentvolumesource is immutable after creation\n  {', '.join(sorted({*new, *before}))}"
+        detail = f"spec.persistentvolumesource is immutable after creation\n{shown_changes(before, new)}"
         found.append(forbidden("spec.persistentvolumesource", detail))
     unchanged(found, "volumeMode", obj["spec"].get("volumeMode"), old["spec"].get("volumeMode"))
     return found

@@ -10,7 +10,7 @@ from .model import BuiltIn
 from .pod_checks import check_template
 from .pod_defaults import fill_claim_spec, fill_pod_spec
 from .problems import Problems, bad, forbidden, not_negative, refuse_each, required, unchanged
-from .rollouts import check_int_or_percent, check_not_above_all, go_strategy, is_zero
+from .rollouts import check_int_or_percent, check_not_above_all, is_zero
 from .volumes import check_claim_spec
 
 _NO_MATCH = "`selector` does not match template `labels`"
@@ -89,22 +89,32 @@ def _fill_replication_controller(obj: Object) -> None:
         obj["metadata"]["labels"] = obj["metadata"].get("labels") or dict(labels)
 
 
-def _check_selected(found: Problems, spec: Object, kind: str, *, template_path: str = "spec.template") -> None:
-    """A selector that is there, is valid, selects something, and selects the template's own pods."""
+def _check_selected(found: Problems, spec: Object, kind: str, unusable: str) -> bool:
+    """A selector that is there, is valid, selects something, and selects the template's own pods.
+
+    False when it cannot be used at all, which the real server says with `unusable` and then looks no further.
+    """
     selector = spec.get("selector")
     if selector is None:
         found.append(required("spec.selector"))
     else:
-        selectors.check_selector(found, selector, "spec.selector")
+        wrong: Problems = []
+        selectors.check_selector(wrong, selector, "spec.selector")
+        found.extend(wrong)
         if selectors.is_empty(selector):
             found.append(bad("spec.selector", selector, f"empty selector is invalid for {kind}"))
-    _check_matches(found, selector, spec["template"], template_path)
+        if wrong:
+            found.append(bad("spec.selector", selectors.in_order(selector), unusable))
+            return False
+    _check_matches(found, selector, spec["template"])
+    return True
 
 
-def _check_matches(found: Problems, selector: Object | None, template: Object, path: str) -> None:
-    labels = (template.get("metadata") or {}).get("labels")
+def _check_matches(found: Problems, selector: Object | None, template: Object) -> None:
+    labels = template["metadata"].get("labels")
     if not selectors.matches(selector, labels):
-        found.append(bad(f"{path}.metadata.labels", labels, _NO_MATCH))
+        shown = None if labels is None else dict(sorted(labels.items()))
+        found.append(bad("spec.template.metadata.labels", shown, _NO_MATCH))
 
 
 def _check_always_running(found: Problems, template: Object, path: str, kind: str) -> None:
@@ -121,9 +131,9 @@ def _check_deployment(obj: Object) -> list[FieldError]:
     found: Problems = []
     spec = obj["spec"]
     not_negative(found, spec, "replicas", "spec")
-    _check_selected(found, spec, "deployment")
-    check_template(found, spec["template"], "spec.template")
-    _check_always_running(found, spec["template"], "spec.template", "ReplicaSet")
+    if _check_selected(found, spec, "deployment", "invalid label selector"):
+        check_template(found, spec["template"], "spec.template")
+        _check_always_running(found, spec["template"], "spec.template", "ReplicaSet")
     _check_deployment_strategy(found, spec["strategy"], "spec.strategy")
     not_negative(found, spec, "minReadySeconds", "spec")
     not_negative(found, spec, "revisionHistoryLimit", "spec")
@@ -149,7 +159,12 @@ def _check_deployment_strategy(found: Problems, strategy: Object, path: str) -> 
                 found.append(bad(f"{place}.maxUnavailable", rolling["maxUnavailable"], detail))
             check_not_above_all(found, rolling["maxUnavailable"], f"{place}.maxUnavailable")
         case _:
-            found.append(not_supported(path, go_strategy(strategy), ("Recreate", "RollingUpdate")))
+            found.append(not_supported(path, _shown(strategy), ("Recreate", "RollingUpdate")))
+
+
+def _shown(strategy: Object) -> Object:
+    """A strategy nobody knows, with the names it has inside the real server."""
+    return {"Type": strategy["type"], "RollingUpdate": strategy.get("rollingUpdate")}
 
 
 def _check_deployment_update(obj: Object, old: Object) -> list[FieldError]:
@@ -163,9 +178,9 @@ def _check_replica_set(obj: Object) -> list[FieldError]:
     spec = obj["spec"]
     not_negative(found, spec, "replicas", "spec")
     not_negative(found, spec, "minReadySeconds", "spec")
-    _check_selected(found, spec, "deployment")
-    check_template(found, spec["template"], "spec.template")
-    _check_always_running(found, spec["template"], "spec.template", "ReplicaSet")
+    if _check_selected(found, spec, "deployment", "invalid label selector"):
+        check_template(found, spec["template"], "spec.template")
+        _check_always_running(found, spec["template"], "spec.template", "ReplicaSet")
     return found
 
 
@@ -180,7 +195,7 @@ def _check_daemon_set(obj: Object) -> list[FieldError]:
     spec = obj["spec"]
     selector = spec.get("selector")
     selectors.check_selector(found, selector, "spec.selector")
-    _check_matches(found, selector, spec["template"], "spec.template")
+    _check_matches(found, selector, spec["template"])
     if selector is not None and selectors.is_empty(selector):
         found.append(bad("spec.selector", selector, "empty selector is invalid for daemonset"))
     check_template(found, spec["template"], "spec.template")
@@ -208,7 +223,7 @@ def _check_daemon_strategy(found: Problems, strategy: Object, path: str) -> None
             elif none_down and none_extra:
                 found.append(required(f"{place}.maxUnavailable", "cannot be 0 when maxSurge is 0"))
         case _:
-            found.append(not_supported(path, go_strategy(strategy), ("RollingUpdate", "OnDelete")))
+            found.append(not_supported(path, _shown(strategy), ("RollingUpdate", "OnDelete")))
 
 
 def _begin_daemon_set(obj: Object) -> None:
@@ -248,9 +263,9 @@ def _check_stateful_set(obj: Object, *, is_new: bool = True) -> list[FieldError]
     not_negative(found, spec, "minReadySeconds", "spec")
     if is_new and spec.get("serviceName"):
         refuse_each(found, "spec.serviceName", spec["serviceName"], formats.label(spec["serviceName"]))
-    _check_selected(found, spec, "statefulset")
-    mounted = [(claim.get("metadata") or {}).get("name") for claim in claims]
-    check_template(found, spec["template"], "spec.template", also_mounted=[name for name in mounted if name])
+    if _check_selected(found, spec, "statefulset", ""):
+        mounted = [claim["metadata"].get("name", "") for claim in claims]
+        check_template(found, spec["template"], "spec.template", also_mounted=mounted)
     _check_always_running(found, spec["template"], "spec.template", "StatefulSet")
     return found
 
@@ -261,12 +276,13 @@ def _check_stateful_strategy(found: Problems, strategy: Object, path: str) -> No
         case "OnDelete":
             if rolling is not None:
                 detail = "only allowed for updateStrategy 'RollingUpdate'"
-                found.append(bad(f"{path}.rollingUpdate", go_strategy(rolling), detail))
+                shown = {"Partition": rolling.get("partition", 0), "MaxUnavailable": rolling.get("maxUnavailable")}
+                found.append(bad(f"{path}.rollingUpdate", shown, detail))
         case "RollingUpdate":
             if rolling is not None:
                 not_negative(found, rolling, "partition", f"{path}.rollingUpdate")
         case _:
-            found.append(bad(path, go_strategy(strategy), "must be 'RollingUpdate' or 'OnDelete'"))
+            found.append(bad(path, _shown(strategy), "must be 'RollingUpdate' or 'OnDelete'"))
 
 
 def _check_stateful_set_update(obj: Object, old: Object) -> list[FieldError]:
@@ -292,7 +308,7 @@ def _check_replication_controller(obj: Object) -> list[FieldError]:
         found.append(required("spec.template"))
         return found
     if selector:
-        _check_matches(found, {"matchLabels": selector}, template, "spec.template")
+        _check_matches(found, {"matchLabels": selector}, template)
     check_template(found, template, "spec.template")
     _check_always_running(found, template, "spec.template", "ReplicationController")
     return found

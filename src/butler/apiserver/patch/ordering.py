@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..schema.values import go_json
+
 
 def in_order(others: list[Any], mine: list[Any], given: list[Any], live: list[Any], key: str) -> list[Any]:
     """One list of the items a patch speaks of (`mine`, in the order `given`) and those it does not (`others`).
@@ -32,4 +34,4 @@ def _places(items: list[Any], key: str) -> dict[Any, int]:
 
 def _mark(item: Any, key: str) -> Any:
     value = item.get(key) if key and isinstance(item, dict) else item
-    return (type(value), value)
+    return go_json(value) if isinstance(value, (dict, list)) else (type(value), value)

@@ -104,7 +104,8 @@ def _strategy(schema: Schema | None) -> str:
 def merge_lists(old: list[Any], change: list[Any], schema: Schema | None) -> list[Any]:
     """A list with the items of a patch merged into it, if the schema says so, or else the list of the patch."""
     if _strategy(schema) != "merge" or schema is None:
-        return copy_json(change)  # type: ignore[no-any-return] - a list stays a list
+        replacement: list[Any] = copy_json(change)
+        return replacement
     if not old and not change:
         return old
     if not _holds_maps(old, change):
@@ -130,8 +131,10 @@ def _holds_maps(old: list[Any], change: list[Any]) -> bool:
     return dict in kinds
 
 
-def _key_of(item: dict[str, Any], key: str) -> Any:
-    if key not in item:
+def _key_of(item: Any, key: str) -> Any:
+    if not isinstance(item, dict):
+        raise Unclassified(f"expected a map[string]interface {{}}, but received a {go_type_name(item)}")
+    if key not in item or isinstance(item[key], (dict, list)):
         raise Unclassified(f"map: {go_text(item)} does not contain declared merge key: {key}")
     return item[key]
 
@@ -187,10 +190,18 @@ def _merge_ordered(merged: dict[str, Any], changes: dict[str, Any], directive: s
         items = merge_lists(old, change, below)
     else:
         items = list(old) if old is not None else _without_directives(change)
-    listed = [_key_of(item, merge_key) for item in order] if merge_key else order
+    listed = _listed(order, merge_key)
     mine = [item for item in items if (_key_of(item, merge_key) if merge_key else item) in listed]
     others = [item for item in items if (_key_of(item, merge_key) if merge_key else item) not in listed]
     merged[key] = in_order(others, mine, order, old or [], merge_key)
+
+
+def _listed(order: list[Any], merge_key: str) -> list[Any]:
+    """What identifies the items of an order."""
+    for index, item in enumerate(order):
+        if merge_key and not isinstance(item, dict):
+            raise Unclassified(f"value for key {index} is not a map")
+    return [_key_of(item, merge_key) for item in order] if merge_key else order
 
 
 def _check_order(change: list[Any], order: list[Any], merge_key: str) -> None:
@@ -198,7 +209,7 @@ def _check_order(change: list[Any], order: list[Any], merge_key: str) -> None:
     if not change or not order:
         return
     wanted = [item for item in change if not (isinstance(item, dict) and DIRECTIVE in item)]
-    given = iter([_key_of(item, merge_key) for item in order] if merge_key else order)
+    given = iter(_listed(order, merge_key))
     if not all((_key_of(item, merge_key) if merge_key else item) in given for item in wanted):
         raise Unclassified(
             f"The order in patch list:\n{go_text(change)}\n doesn't match {SET_ORDER} list:\n{go_text(order)}\n"

@@ -86,7 +86,7 @@ def restore(source: Path, data: Path, say: Progress = lambda _: None) -> Manifes
 def _describe(copy: Path, data: Path, created: str) -> Manifest:
     reader = database.open_reader(copy)
     try:
-        revision = reader.execute("SELECT coalesce(max(revision), 0) FROM revisions").fetchone()[0]
+        revision = database.newest_revision(reader)
         objects = reader.execute("SELECT count(*) FROM objects").fetchone()[0]
     finally:
         reader.close()

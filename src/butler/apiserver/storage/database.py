@@ -48,7 +48,7 @@ CREATE TABLE owners (
 ) WITHOUT ROWID;
 CREATE INDEX owners_by_dependent ON owners (bucket, key);
 CREATE TABLE facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-INSERT INTO facts VALUES ('compacted', 0);
+INSERT INTO facts VALUES ('compacted', 0), ('newest', 0);
 """
 
 QUICK_CHECK_LIMIT = 64 * 1024 * 1024
@@ -100,6 +100,12 @@ def check(path: Path) -> None:
         raise _damaged(path, error) from error
     finally:
         connection.close()
+
+
+def newest_revision(connection: sqlite3.Connection) -> int:
+    """The newest revision there ever was; its row may have gone with the space it belonged to."""
+    query = "SELECT max(coalesce((SELECT max(revision) FROM revisions), 0), (SELECT value FROM facts WHERE name = 'newest'))"
+    return int(connection.execute(query).fetchone()[0])
 
 
 def checksum_of(value: bytes) -> int:

@@ -118,7 +118,8 @@ class Store:
             for number, space, resource in self._read.execute("SELECT id, space, resource FROM buckets")
         }
         self._bucket_names = {number: names for names, number in self._buckets.items()}
-        newest = self._read.execute("SELECT coalesce(max(revision), 0) FROM revisions").fetchone()[0]
+        self._next_bucket = max(self._bucket_names, default=0) + 1
+        newest = database.newest_revision(self._read)
         self._assigned: int = newest
         self.committed: int = newest
         self.compacted: int = self._fact("compacted")
@@ -138,7 +139,7 @@ class Store:
         names = (space, resource)
         number = self._buckets.get(names)
         if number is None:
-            number = max(self._bucket_names, default=0) + 1
+            number, self._next_bucket = self._next_bucket, self._next_bucket + 1
             self._writer.run("INSERT INTO buckets (id, space, resource) VALUES (?, ?, ?)", [(number, *names)])
             self._buckets[names] = number
             self._bucket_names[number] = names
@@ -183,7 +184,7 @@ class Store:
         high = _after_prefix(prefix)
         self._read.execute("BEGIN")
         try:
-            newest = self._read.execute("SELECT coalesce(max(revision), 0) FROM revisions").fetchone()[0]
+            newest = database.newest_revision(self._read)
             at = revision or max(newest, 1)
             if at < self.compacted:
                 raise too_old(at, self.compacted)
@@ -263,6 +264,7 @@ class Store:
 
     def delete_space(self, space: str) -> None:
         """Forget every object of a space at once; its watchers must have been ended before."""
+        self._writer.run("UPDATE facts SET value = ? WHERE name = 'newest'", [(self._assigned,)])
         for names, number in list(self._buckets.items()):
             if names[0] == space:
                 for table in ("objects", "owners", "revisions"):

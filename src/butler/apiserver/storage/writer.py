@@ -68,8 +68,7 @@ class GroupWriter:
         self._connection = connection
         self._arrived: queue.SimpleQueue[_Submitted | _Job | None] = queue.SimpleQueue()
         self._high_water = HighWater(path)
-        newest = connection.execute("SELECT coalesce(max(revision), 0) FROM revisions").fetchone()[0]
-        self._high_water.verify(newest)
+        self._high_water.verify(database.newest_revision(connection))
         self._failure: Exception | None = None
         self._thread = threading.Thread(target=self._work, name="butler-store", daemon=True)
         self._thread.start()

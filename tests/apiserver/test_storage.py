@@ -1,0 +1,271 @@
+"""The store: versions, snapshots, history, and what happens to damaged files."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from butler.apiserver.storage import backup
+from butler.apiserver.storage.changes import Change
+from butler.apiserver.storage.store import Event, Row, Store
+from butler.errors import DataDamaged, DataInUse, DataVersion, Expired
+
+
+@pytest.fixture(params=["file", "memory"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    return Store(tmp_path / "state.db" if request.param == "file" else None)
+
+
+class World:
+    """One bucket of a store, with short words for what tests do."""
+
+    def __init__(self, store: Store) -> None:
+        self.store, self.bucket = store, store.bucket("root", "test/things")
+
+    async def put(self, key: str, text: str = "", owners: tuple[str, ...] = ()) -> int:
+        before = self.store.latest(self.bucket, key)
+        change = Change.MODIFIED if before else Change.ADDED
+        revision = self.store.next_revision()
+        value = b'{"metadata":{"resourceVersion":"%d"},"text":"%b"}' % (revision, text.encode())
+        await self.store.write(self.bucket, key, change, value, previous=before, owners=owners)
+        return revision
+
+    async def delete(self, key: str) -> int:
+        before = self.store.latest(self.bucket, key)
+        assert before is not None
+        revision = self.store.next_revision()
+        await self.store.write(self.bucket, key, Change.DELETED, before.value, previous=before)
+        return revision
+
+    def texts(self, **options: int | str) -> list[str]:
+        return [row.decode()["text"] for row in self.store.page(self.bucket, **options).rows]  # type: ignore[arg-type]
+
+
+async def test_a_write_is_read_back_at_its_revision(store: Store) -> None:
+    world = World(store)
+    revision = await world.put("ns/a", "one")
+    row = store.get(world.bucket, "ns/a")
+    assert row == Row("ns/a", revision, b'{"metadata":{"resourceVersion":"%d"},"text":"one"}' % revision)
+
+
+async def test_revisions_only_grow(store: Store) -> None:
+    world = World(store)
+    revisions = [await world.put("ns/a", str(index)) for index in range(5)]
+    assert revisions == sorted(set(revisions))
+
+
+async def test_a_staged_write_is_latest_before_it_is_readable(store: Store) -> None:
+    world = World(store)
+    pending = asyncio.ensure_future(world.put("ns/a", "new"))
+    await asyncio.sleep(0)
+    assert store.latest(world.bucket, "ns/a") is not None
+    await pending
+    assert store.get(world.bucket, "ns/a") is not None
+
+
+async def test_keys_are_listed_in_the_order_of_their_bytes(store: Store) -> None:
+    world = World(store)
+    for key in ("b/x", "a/y", "a-b/z"):
+        await world.put(key, key)
+    assert world.texts() == ["a-b/z", "a/y", "b/x"]
+
+
+async def test_a_prefix_lists_one_namespace_only(store: Store) -> None:
+    world = World(store)
+    for key in ("a/1", "a/2", "ab/3"):
+        await world.put(key, key)
+    assert world.texts(prefix="a/") == ["a/1", "a/2"]
+
+
+async def test_pages_show_one_moment_whatever_happens_between_them(store: Store) -> None:
+    world = World(store)
+    for name in "abcd":
+        await world.put(f"ns/{name}", name)
+    first = store.page(world.bucket, limit=2)
+    await world.put("ns/c", "changed")
+    await world.delete("ns/d")
+    await world.put("ns/e", "new")
+    rest = store.page(world.bucket, after=first.rows[-1].key, revision=first.revision)
+    assert [row.decode()["text"] for row in first.rows + rest.rows] == ["a", "b", "c", "d"]
+    assert world.texts() == ["a", "b", "changed", "new"]
+
+
+async def test_a_page_counts_what_remains(store: Store) -> None:
+    world = World(store)
+    for index in range(5):
+        await world.put(f"ns/{index}")
+    page = store.page(world.bucket, limit=2)
+    assert (page.more, page.remaining) == (True, 3)
+
+
+async def test_history_tells_what_happened_with_the_state_before(store: Store) -> None:
+    world = World(store)
+    start = await world.put("ns/a", "one")
+    await world.put("ns/a", "two")
+    await world.delete("ns/a")
+    seen = [(event.change, (event.previous or {}).get("text")) for event in store.events(world.bucket, "", start - 1)]
+    assert seen == [(Change.ADDED, None), (Change.MODIFIED, "one"), (Change.DELETED, "two")]
+
+
+async def test_compaction_forgets_history_and_keeps_what_is_live(store: Store) -> None:
+    world = World(store)
+    first = await world.put("ns/a", "one")
+    for index in range(10):
+        await world.put("ns/a", str(index))
+    await world.put("ns/b", "last")
+    await world.put("ns/c", "newest")
+    store.compact(store.committed - 1)
+    assert world.texts() == ["9", "last", "newest"]
+    with pytest.raises(Expired):
+        store.events(world.bucket, "", first)
+    with pytest.raises(Expired):
+        store.page(world.bucket, revision=first)
+
+
+async def test_an_object_is_found_by_its_owner_until_it_is_gone(store: Store) -> None:
+    world = World(store)
+    await world.put("ns/child", owners=("uid-1", "uid-2"))
+    assert store.dependents("uid-1") == [(world.bucket, "ns/child")]
+    await world.put("ns/child", owners=("uid-2",))
+    assert store.dependents("uid-1") == []
+    await world.delete("ns/child")
+    assert store.dependents("uid-2") == []
+
+
+async def test_listeners_see_durable_changes_in_order(store: Store) -> None:
+    world, seen = World(store), list[int]()
+
+    def listener(event: Event) -> None:
+        assert store.get(event.bucket, event.key) is not None
+        seen.append(event.revision)
+
+    store.listen(listener)
+    await asyncio.gather(*(world.put(f"ns/{index}") for index in range(50)))
+    assert seen == sorted(seen)
+    assert len(seen) == 50
+
+
+async def test_a_removed_space_leaves_nothing(store: Store) -> None:
+    other = store.bucket("tenant", "test/things")
+    await store.write(other, "ns/x", Change.ADDED, b'{"metadata":{}}')
+    store.delete_space("tenant")
+    assert store.spaces() == set()
+    assert store.page(store.bucket("tenant", "test/things")).rows == []
+
+
+async def test_a_closed_store_opens_where_it_was(tmp_path: Path) -> None:
+    store = Store(tmp_path / "state.db")
+    revision = await World(store).put("ns/a", "kept")
+    await store.close()
+    again = Store(tmp_path / "state.db")
+    assert World(again).texts() == ["kept"]
+    assert again.next_revision() == revision + 1
+    await again.close()
+
+
+async def test_the_file_grows_with_live_data_not_with_history(tmp_path: Path) -> None:
+    store = Store(tmp_path / "state.db")
+    world = World(store)
+    for _ in range(10):
+        for index in range(200):
+            await world.put(f"ns/{index % 5}", "x" * 4000)
+        store.compact(store.committed - 1)
+    await store.close()
+    assert (tmp_path / "state.db").stat().st_size < 4_000_000
+
+
+async def test_a_file_that_is_no_database_is_reported_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    path.write_bytes(b"not a database at all" * 500)
+    with pytest.raises(DataDamaged, match=r"state\.db"):
+        Store(path)
+    assert path.read_bytes() == b"not a database at all" * 500
+
+
+async def test_a_foreign_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE other (x)")
+    connection.close()
+    with pytest.raises(DataDamaged, match="not a database of Butler"):
+        Store(path)
+
+
+async def test_a_newer_format_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    await Store(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version=99")
+    connection.close()
+    with pytest.raises(DataVersion, match="format 99"):
+        Store(path)
+
+
+async def test_a_flipped_bit_in_an_object_is_noticed_when_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    store = Store(path)
+    await World(store).put("ns/a", "precious" * 100)
+    await store.close()
+    path.write_bytes(path.read_bytes().replace(b"preciousprecious", b"preciousprecioux", 1))
+    store = Store(path)
+    with pytest.raises(DataDamaged, match="revision 1"):
+        store.get(store.bucket("root", "test/things"), "ns/a")
+    await store.close()
+
+
+async def test_a_lost_write_ahead_log_is_noticed_at_the_start(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    store = Store(path)
+    for index in range(20):
+        await World(store).put(f"ns/{index}", "x")
+    # A copy without the log is what a careless backup or a damaged disk leaves behind.
+    copied = tmp_path / "copy" / "state.db"
+    copied.parent.mkdir()
+    copied.write_bytes(path.read_bytes())
+    copied.with_suffix(".revision").write_bytes(path.with_suffix(".revision").read_bytes())
+    await store.close()
+    with pytest.raises(DataDamaged, match="revision 20 was acknowledged"):
+        Store(copied)
+
+
+async def test_a_backup_of_a_running_store_restores_to_the_same_state(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "pki").mkdir(parents=True)
+    (data / "pki" / "ca.key").write_text("secret")
+    store = Store(data / "state.db")
+    for index in range(50):
+        await World(store).put(f"ns/{index}", str(index))
+    made = backup.make(data, tmp_path / "backup", "2026-01-01T00:00:00Z")
+    assert (made.objects, made.revision) == (50, store.committed)
+    await World(store).put("ns/later", "not in the backup")
+    await store.close()
+    backup.restore(tmp_path / "backup", tmp_path / "restored")
+    again = Store(tmp_path / "restored" / "state.db")
+    assert len(World(again).texts()) == 50
+    assert (tmp_path / "restored" / "pki" / "ca.key").read_text() == "secret"
+    assert (tmp_path / "backup").stat().st_mode & 0o777 == 0o600
+    await again.close()
+
+
+async def test_a_cut_backup_is_refused_and_restores_nothing(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "pki").mkdir(parents=True)
+    await Store(data / "state.db").close()
+    backup.make(data, tmp_path / "backup", "2026-01-01T00:00:00Z")
+    whole = (tmp_path / "backup").read_bytes()
+    (tmp_path / "backup").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataDamaged):
+        backup.restore(tmp_path / "backup", tmp_path / "restored")
+    assert not (tmp_path / "restored").exists()
+
+
+async def test_a_restore_never_overwrites(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "pki").mkdir(parents=True)
+    await Store(data / "state.db").close()
+    backup.make(data, tmp_path / "backup", "2026-01-01T00:00:00Z")
+    with pytest.raises(DataInUse, match="not empty"):
+        backup.restore(tmp_path / "backup", data)
