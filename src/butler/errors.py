@@ -102,7 +102,12 @@ def go_text(value: Any) -> str:
     """How Kubernetes shows a value inside an error message."""
     if value is None:
         return "null"
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text if isinstance(value, str) else text.translate(_ESCAPED_IN_JSON)
+
+
+_ESCAPED_IN_JSON = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
+"""Go writes these letters of a JSON document as escapes."""
 
 
 def not_supported(path: str, value: Any, supported: Iterable[str]) -> FieldError:

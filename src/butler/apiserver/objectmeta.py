@@ -200,8 +200,14 @@ def _owner_problems(owners: list[Meta], path: str) -> Iterator[FieldError]:
                 "Only one reference can have Controller set to true. "
                 f'Found "true" in references for {controller} and {this}'
             )
-            yield _invalid(path, owners, detail)
+            yield _invalid(path, [_as_struct(one) for one in owners], detail)
         controller = controller or this
+
+
+def _as_struct(owner: Meta) -> Meta:
+    """An owner reference with its members in the order of the Go struct."""
+    order = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
+    return {name: owner.get(name, "") for name in order if name in owner or name in order[:4]}
 
 
 def _owner_reference_problems(owner: Meta, path: str) -> Iterator[FieldError]:
@@ -212,7 +218,7 @@ def _owner_reference_problems(owner: Meta, path: str) -> Iterator[FieldError]:
         if not owner.get(field):
             yield _invalid(f"{path}.{field}", "", "must not be empty")
     if (api_version, kind) == ("v1", "Event"):
-        yield _invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner")
+        yield _invalid(path, _as_struct(owner), "/v1, Kind=Event is disallowed from being an owner")
 
 
 def _finalizer_problems(meta: Meta, path: str) -> Iterator[FieldError]:

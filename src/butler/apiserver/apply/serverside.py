@@ -62,14 +62,14 @@ def apply(
 def _check(config: Object, live: Object, writer: Writer) -> None:
     kind = config.get("kind")
     if config.get("apiVersion", writer.api_version) != writer.api_version or kind != live.get("kind", kind):
-        raise BadRequest(f"invalid object type: {_kind(config)}")
+        raise BadRequest(f"invalid object type: {_kind(config, writer)}")
     if isinstance(config.get("metadata", {}).get("managedFields"), list):
         raise BadRequest("metadata.managedFields must be nil")
 
 
-def _kind(obj: Object) -> str:
-    version = str(obj.get("apiVersion", ""))
-    return f"{version if '/' in version else '/' + version}, Kind={obj.get('kind', '')}"
+def _kind(config: Object, writer: Writer) -> str:
+    version = str(config.get("apiVersion", writer.api_version))
+    return f"{version if '/' in version else '/' + version}, Kind={config.get('kind', '')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class _Apply:
             text = listed[0] if len(listed) == 1 else "\n".join(["errors:", *(f"  {one}" for one in listed)])
             metadata = self.config.get("metadata") or {}
             key = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
-            message = f"failed to create typed patch object ({key}; {_kind(self.config)}): {text}"
+            message = f"failed to create typed patch object ({key}; {_kind(self.config, self.writer)}): {text}"
             raise Unclassified(message) from mismatch
 
     def _owners(self) -> Managed:

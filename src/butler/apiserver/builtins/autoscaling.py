@@ -85,8 +85,8 @@ def _check(obj: Object) -> list[FieldError]:
 
 def _check_bounds(found: Problems, spec: Object) -> None:
     least, most = spec["minReplicas"], spec.get("maxReplicas") or 0
-    if least < 0:
-        found.append(bad("spec.minReplicas", least, "must be greater than or equal to 0"))
+    if least < 1:
+        found.append(bad("spec.minReplicas", least, "must be greater than or equal to 1"))
     if most == 0:
         found.append(required("spec.maxReplicas", "must be set and greater than 0"))
     elif most < 0:

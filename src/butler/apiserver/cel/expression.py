@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .compiling import compile_text
 from .typesystem import BOOL, DYN, STRING
 from .values import CelError, CostExceeded, Value
 
@@ -12,6 +11,9 @@ class Expression:
 
     def __init__(self, text: str, variables: tuple[str, ...]) -> None:
         """Raises CompileError with the words of cel-go."""
+        # The parser and the function library are loaded with the first expression.
+        from .compiling import compile_text  # noqa: PLC0415
+
         self.text, self.variables = text, variables
         self._compiled = compile_text(text, dict.fromkeys(variables, DYN))
 

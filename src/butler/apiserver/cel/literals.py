@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from . import times
 from .functions import catalogue, dispatch
 from .library.formatting import clause_problem, clauses
-from .regexes import compiled
+from .regexes import UnsupportedPattern, compiled
 from .tree import Call, ListNode, Literal, MapNode, Node
 from .typesystem import Type
 from .values import CelError, InstantiationError
@@ -67,6 +67,8 @@ def _argument_problems(call: Call) -> list[Problem]:
         return []
     try:
         read(literal.value)
+    except UnsupportedPattern:
+        return []
     except ValueError:
         return [(literal.at, f"invalid {call.function} argument")]
     return []

@@ -32,10 +32,6 @@ class Relation:
             self._answer = _same(*self._pair)
         return self._answer
 
-    def without_current(self) -> Relation:
-        """The relation inside `allOf`, where only the surroundings count."""
-        return Relation(None, self._parent)
-
     def member(self, key: str) -> Relation:
         if self._pair is None:
             return self

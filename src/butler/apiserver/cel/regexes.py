@@ -22,12 +22,17 @@ _NAMED = {
     "word": "0-9A-Za-z_",
     "xdigit": "0-9A-Fa-f",
 }
+
+class UnsupportedPattern(ValueError):
+    """A pattern Go takes and this translation does not know."""
+
+
 _UNSUPPORTED_ESCAPE = "invalid escape sequence: "
 
 
 @lru_cache(maxsize=512)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """The pattern, ready to search. Raises ValueError when Go would not take it."""
+    """The pattern, ready to search. Raises ValueError when Go would not take it, and UnsupportedPattern."""
     try:
         return re.compile(_Translation(pattern).text(), re.ASCII)
     except (re.error, OverflowError, RecursionError) as error:
@@ -80,7 +85,7 @@ class _Translation:
 
     def _flags(self, on: str, off: str, closing: str) -> str:
         if "U" in on + off:
-            raise ValueError("ungreedy patterns are not supported")
+            raise UnsupportedPattern("the flag U")
         if closing == ":":
             return f"(?{on}{off}:"
         # Flags hold to the end of the group they stand in; Python has them only at the start or as a group.
@@ -112,8 +117,10 @@ class _Translation:
     def _class_piece(self, letter: str) -> str:
         named = re.match(r"\[:(\^?)(\w+):\]", self._pattern[self._at :])
         if named:
-            if named[2] not in _NAMED or named[1]:
+            if named[2] not in _NAMED:
                 raise ValueError(f"invalid character class range: `{named[0]}`")
+            if named[1]:
+                raise UnsupportedPattern("a negated named class")
             self._at += len(named[0])
             return _NAMED[named[2]]
         if letter == "\\":
@@ -154,7 +161,7 @@ class _Translation:
         negated = (letter == "P") != bool(found[1])
         ranges = _category(found[2] or found[3])
         if in_class and negated:
-            raise ValueError("a negated Unicode class inside brackets is not supported")
+            raise UnsupportedPattern("a negated Unicode class inside brackets")
         return ranges if in_class else f"[{'^' if negated else ''}{ranges}]"
 
 

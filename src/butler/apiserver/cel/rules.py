@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..schema.model import ANYTHING, Schema
-from .compiling import Compiled, compile_text
+from ..schema.model import Schema
 from .declared import Declarations
 from .names import escape
 from .typesystem import BOOL, STRING, Type, optional_of
 from .values import CompileError, InstantiationError
+
+if TYPE_CHECKING:
+    from .compiling import Compiled
 
 EXTENSION = "x-kubernetes-validations"
 
@@ -75,6 +77,9 @@ _STAGES = {BOOL: ("", "program ", "cel expression"), STRING: ("messageExpression
 
 def _compiled(text: str, variables: Mapping[str, Type], wanted: Type) -> tuple[Compiled | None, str]:
     """The program, or why there is none."""
+    # The parser and the function library are loaded with the first rule: most servers start without one.
+    from .compiling import compile_text  # noqa: PLC0415
+
     compilation, instantiation, name = _STAGES[wanted]
     try:
         compiled = compile_text(text, variables)
@@ -98,50 +103,43 @@ class Place:
     properties: dict[str, Place] = field(default_factory=dict)
     items: Place | None = None
     additional: Place | None = None
-    parts: list[Place] = field(default_factory=list)
-    """The same place as the members of `allOf` see it."""
 
 
 def places(schema: Schema, *, is_resource: bool = True) -> Place | None:
     """The places of a schema with rules; None when it has none."""
-    return _Survey().place(schema.source, schema, is_resource=is_resource)
+    return _Survey().place(schema, is_resource=is_resource)
 
 
 class _Survey:
     def __init__(self) -> None:
         self._declarations = Declarations()
 
-    def place(self, source: Mapping[str, Any], schema: Schema, *, is_resource: bool) -> Place | None:
-        """`source` says which rules there are, `schema` what they are about; they differ inside `allOf`."""
-        if not _has_rules(source):
+    def place(self, schema: Schema, *, is_resource: bool) -> Place | None:
+        if not _has_rules(schema.source):
             return None
 
         def declare() -> Type | None:
             return self._declarations.of(schema, is_resource=is_resource)
 
         found = Place(schema, is_resource, declare)
-        found.rules = [Rule(rule, declare) for rule in source.get(EXTENSION) or ()]
-        found.properties = dict(self._properties(source, schema))
-        found.items = self._inner(source.get("items"), schema.items)
-        found.additional = self._inner(source.get("additionalProperties"), schema.additional)
-        parts = (self.place(part, schema, is_resource=is_resource) for part in source.get("allOf") or ())
-        found.parts = [part for part in parts if part is not None]
+        found.rules = [Rule(rule, declare) for rule in schema.source.get(EXTENSION) or ()]
+        found.properties = dict(self._properties(schema))
+        found.items = self._inner(schema.items)
+        found.additional = self._inner(schema.additional)
         return found
 
-    def _properties(self, source: Mapping[str, Any], schema: Schema) -> Iterator[tuple[str, Place]]:
-        for name, inner in (source.get("properties") or {}).items():
-            found = self._inner(inner, schema.properties.get(name))
+    def _properties(self, schema: Schema) -> Iterator[tuple[str, Place]]:
+        for name, inner in schema.properties.items():
+            found = self._inner(inner)
             if found is not None and (not escape(name) or found.declare() is not None):
                 yield name, found
 
-    def _inner(self, source: Any, schema: Schema | None) -> Place | None:
-        if not isinstance(source, Mapping) or schema is None or schema is ANYTHING:
-            return None
-        return self.place(source, schema, is_resource=schema.embedded)
+    def _inner(self, schema: Schema | None) -> Place | None:
+        return None if schema is None else self.place(schema, is_resource=schema.embedded)
 
 
 def _has_rules(source: Any) -> bool:
     if not isinstance(source, Mapping):
         return False
     below = (source.get("items"), source.get("additionalProperties"), *(source.get("properties") or {}).values())
-    return bool(source.get(EXTENSION)) or any(map(_has_rules, (*below, *(source.get("allOf") or ()))))
+    return bool(source.get(EXTENSION)) or any(map(_has_rules, below))

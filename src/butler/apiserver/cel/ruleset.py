@@ -64,8 +64,6 @@ class _Evaluation:
             return
         if place.rules:
             self._apply(place, new, old, path, relation)
-        for part in place.parts:
-            self.visit(part, new, old, path, relation.without_current())
         if isinstance(new, list):
             self._visit_list(place, new, old, path, relation)
         elif isinstance(new, dict):

@@ -141,8 +141,9 @@ class _Reader:
 
     def _select(self, at: int, parts: _Message) -> Node:
         name = parts.text(2)
-        if not name.isidentifier() or not name.isascii():
-            raise CompileError(error_text(self._text, [(at + 1, "unsupported syntax: '`'")]))
+        quote = re.compile(r"\s*`").match(self._text, at + 1)
+        if quote:
+            raise CompileError(error_text(self._text, [(quote.end() - 1, "unsupported syntax: '`'")]))
         return Select(at, self.node(parts.message(1)), name, bool(parts.number(3)))
 
     def _call(self, at: int, parts: _Message) -> Node:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
+import string
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -13,10 +11,10 @@ from butler.errors import BadRequest
 from butler.kube import quantity
 
 from .model import Schema
-from .shape import Check, is_opaque, typed_shape
+from .shape import Check, is_opaque, is_quantity, typed_shape
 from .times import micro_text, second_text
 
-_BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+_BASE64 = frozenset(string.ascii_letters + string.digits + "+/")
 _ZERO: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False}
 _NAMED_STRINGS = {
     "ObjectMeta.uid": "types.UID",
@@ -37,6 +35,10 @@ class Malformed(ValueError):
     """A value cannot be what its field holds; the message is Go's."""
 
 
+class _Refused(Malformed):
+    """A type that decodes itself refuses a value. Go stops there, while it only notes the first wrong type."""
+
+
 def decode_check(obj: dict[str, Any], schema: Schema, kind: str, api_version: str) -> list[str]:
     """Bring an object into the shape of its built-in kind, in place; answers the paths of unknown fields.
 
@@ -54,12 +56,20 @@ def decode(value: dict[str, Any], schema: Schema) -> list[str]:
         return []
     decoder = _Decoder()
     decoder.struct(value, schema, "", "")
+    if decoder.first_problem:
+        raise decoder.first_problem
     return decoder.unknown
 
 
 @lru_cache(maxsize=1024)
 def _shape(schema: Schema) -> Check:
-    return typed_shape(schema, {"byte": _is_base64, "date-time": _is_plain_time, "quantity": quantity.is_quantity})
+    checks = {
+        "byte": _is_base64,
+        "date-time": _is_stored_as_is(second_text),
+        "micro-time": _is_stored_as_is(micro_text),
+        "quantity": quantity.is_quantity,
+    }
+    return typed_shape(schema, checks)
 
 
 class _Decoder:
@@ -67,6 +77,7 @@ class _Decoder:
 
     def __init__(self) -> None:
         self.unknown: list[str] = []
+        self.first_problem: Malformed | None = None
 
     def struct(self, value: dict[str, Any], schema: Schema, path: str, field: str) -> None:
         owner = schema.name.rpartition(".")[2]
@@ -83,10 +94,21 @@ class _Decoder:
                 value[name] = self._value(value[name], below, inner, (owner, where))
 
     def _value(self, value: Any, schema: Schema, path: str, field: tuple[str, str]) -> Any:
+        try:
+            return self._decoded(value, schema, path, field)
+        except _Refused:
+            raise
+        except Malformed as problem:
+            self.first_problem = self.first_problem or problem
+            return value
+
+    def _decoded(self, value: Any, schema: Schema, path: str, field: tuple[str, str]) -> Any:
+        if is_quantity(schema):
+            return _quantity(value)
+        if schema.int_or_string:
+            return _int_or_string(value, schema, field)
         if is_opaque(schema):
             return value
-        if schema.name.endswith(".Quantity"):
-            return _quantity(value)
         if schema.properties:
             if not isinstance(value, dict):
                 raise _mismatch(value, schema, field)
@@ -117,39 +139,40 @@ def _zero(schema: Schema) -> Any:
 
 
 def _scalar(value: Any, schema: Schema, field: tuple[str, str]) -> Any:
-    if schema.int_or_string:
-        if isinstance(value, str) or _fits(value, 31):
-            return value
-        raise _mismatch(value, schema, field)
+    form = schema.source.get("format", "")
     fits: Callable[[Any], bool] = {
         "string": lambda one: isinstance(one, str),
         "boolean": lambda one: isinstance(one, bool),
-        "integer": lambda one: _fits(one, 31 if schema.source.get("format") == "int32" else 63),
+        "integer": lambda one: _fits(one, 31 if form == "int32" else 63),
         "number": lambda one: isinstance(one, (int, float)) and not isinstance(one, bool),
     }.get(schema.type, lambda _: True)
     if not fits(value):
-        raise _mismatch(value, schema, field)
-    return _formatted(value, schema) if isinstance(value, str) else value
+        problem = _mismatch(value, schema, field)
+        raise _Refused(str(problem)) if form == "date-time" else problem
+    if form == "byte" and (wrong := _wrong_base64(value)) is not None:
+        raise Malformed(f"illegal base64 data at input byte {wrong}")
+    return _time(value, schema) if form == "date-time" else value
 
 
-def _formatted(value: str, schema: Schema) -> str:
-    form = schema.source.get("format", "")
+def _time(value: str, schema: Schema) -> str:
     try:
-        if form == "byte":
-            _check_base64(value)
-        elif form == "date-time":
-            return micro_text(value) if schema.name.endswith(".MicroTime") else second_text(value)
+        return micro_text(value) if schema.name.endswith(".MicroTime") else second_text(value)
     except ValueError as error:
-        raise Malformed(str(error)) from error
-    return value
+        raise _Refused(str(error)) from error
+
+
+def _int_or_string(value: Any, schema: Schema, field: tuple[str, str]) -> Any:
+    if isinstance(value, str) or _fits(value, 31):
+        return value
+    raise _Refused(str(_mismatch(value, schema, field)))
 
 
 def _quantity(value: Any) -> Any:
     text = str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
     try:
-        quantity.parse(text if isinstance(text, str) else "!")
+        quantity.parse(text if isinstance(text, str) else "")
     except ValueError as error:
-        raise Malformed(str(error)) from error
+        raise _Refused(str(error)) from error
     return text
 
 
@@ -183,7 +206,7 @@ def go_type(schema: Schema) -> str:
         return "int32"
     if schema.type == "array":
         return f"[]{go_type(schema.items)}" if schema.items else "[]interface {}"
-    if schema.properties or schema.name.endswith(".Quantity"):
+    if schema.properties or is_quantity(schema):
         return ".".join(schema.name.split(".")[-2:])
     if schema.additional is not None:
         return f"map[string]{go_type(schema.additional)}"
@@ -192,27 +215,40 @@ def go_type(schema: Schema) -> str:
     return known.get(schema.type, form or "int64" if schema.type == "integer" else "interface {}")
 
 
-def _is_plain_time(text: str) -> bool:
-    try:
-        return second_text(text) == text
-    except ValueError:
-        return False
+def _is_stored_as_is(stored: Callable[[str], str]) -> Callable[[str], bool]:
+    def check(text: str) -> bool:
+        try:
+            return stored(text) == text
+        except ValueError:
+            return False
+
+    return check
 
 
 def _is_base64(text: str) -> bool:
-    try:
-        _check_base64(text)
-    except ValueError:
-        return False
-    return True
+    return _wrong_base64(text) is None
 
 
-def _check_base64(text: str) -> None:
-    """Raises ValueError in Go's words; line breaks are ignored, as Go does."""
-    packed = text.replace("\n", "").replace("\r", "")
-    try:
-        base64.b64decode(packed, validate=True)
-    except binascii.Error:
-        found = _BASE64.match(text)
-        wrong = found.end() if found and found.end() < len(text) else len(text) - len(text) % 4
-        raise ValueError(f"illegal base64 data at input byte {wrong}") from None
+def _wrong_base64(text: str) -> int | None:
+    """Where Go finds that a text is not base64; line breaks do not matter."""
+    filled = 0
+    places = [(index, char) for index, char in enumerate(text) if char not in "\r\n"]
+    for place, (index, char) in enumerate(places):
+        if char in _BASE64:
+            filled = (filled + 1) % 4
+        elif char != "=" or filled < 2:
+            return index
+        else:
+            return _wrong_padding(text, places[place + 1 :], 4 - filled)
+    return len(text) - filled if filled else None
+
+
+def _wrong_padding(text: str, rest: list[tuple[int, str]], missing: int) -> int | None:
+    """The same for what follows the first `=`, of which there must be as many as are `missing`."""
+    if missing == 2:
+        if not rest:
+            return len(text)
+        if rest[0][1] != "=":
+            return rest[0][0]
+        rest = rest[1:]
+    return rest[0][0] if rest else None

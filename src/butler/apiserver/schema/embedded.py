@@ -13,6 +13,7 @@ from ..builtins import formats
 from .decoding import Malformed
 from .model import Schema
 from .trails import Trail, trail
+from .values import in_key_order
 
 
 @lru_cache(maxsize=4096)
@@ -50,7 +51,7 @@ def member(path: str, name: str) -> str:
 
 
 def _invalid(path: str, value: Any, detail: str) -> FieldError:
-    return FieldError(FieldProblem.INVALID, path, detail, value)
+    return FieldError(FieldProblem.INVALID, path, detail, in_key_order(value))
 
 
 def problems(value: Any, inner: Trail, path: str = "") -> list[FieldError]:

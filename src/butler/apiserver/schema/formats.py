@@ -100,7 +100,9 @@ _IS_MAC = _matches(
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_HOST = re.compile(r"(?:[^@]*@)?(?:\[[^\]\s]+\]|[^\s\[\]<>\"`{}|\\^:#?]*)(?::\d*)?", re.ASCII)
+_USER = r"[A-Za-z0-9._:~!$&'()*+,;=%@-]*"
+_PLAIN_HOST = r"(?:[A-Za-z0-9_.~!$&'()*+,;=<>\"\u0080-\U0010ffff-]|%[89A-Fa-f][0-9A-Fa-f]|%25)*"
+_HOST = re.compile(rf"(?:{_USER}@)?(?:\[[^\]\s]+\]|{_PLAIN_HOST})(?::[0-9]*)?")
 
 
 def is_uri(text: str) -> bool:
@@ -124,7 +126,8 @@ def is_uri(text: str) -> bool:
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\U0010ffff-]+"
 _QUOTED = r'"(?:[^"\\\n]|\\.)*"'
 _ADDRESS = rf"(?:{_ATOM}(?:\.{_ATOM})*|{_QUOTED})@(?:{_ATOM}(?:\.{_ATOM})*|\[[^\[\]\\\s]*\])"
-_EMAIL = re.compile(rf"\s*(?:{_ADDRESS}|(?:(?:{_ATOM}|{_QUOTED}|\.)\s*)*<{_ADDRESS}>)\s*")
+_PHRASE = rf"(?:(?:{_ATOM}|{_QUOTED}|\.)[ \t]*)*"
+_EMAIL = re.compile(rf"[ \t]*(?:{_ADDRESS}|{_PHRASE}<{_ADDRESS}>)[ \t]*(?:\([^()]*\)[ \t]*)?")
 
 _CREDIT_CARD = _matches(
     r"(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}"

@@ -8,6 +8,8 @@ from typing import Any
 
 from butler.errors import FieldError, FieldProblem, not_supported
 
+from .values import in_key_order
+
 Source = Mapping[str, Any]
 
 _TYPES = ("array", "boolean", "integer", "number", "object", "string")
@@ -20,7 +22,7 @@ def required(path: str, detail: str) -> FieldError:
 
 
 def invalid(path: str, value: Any, detail: str) -> FieldError:
-    return FieldError(FieldProblem.INVALID, path, detail, value)
+    return FieldError(FieldProblem.INVALID, path, detail, in_key_order(value))
 
 
 def forbidden(path: str, detail: str) -> FieldError:

@@ -27,7 +27,7 @@ def custom_shape(schema: Schema, *, root: bool) -> Check:
 def typed_shape(schema: Schema, formats: Mapping[str, Callable[[str], bool]]) -> Check:
     """Says yes when an object of a built-in kind decodes as it stands. A no may be wrong.
 
-    `formats` has checks for the formats that are decoded: byte, date-time, quantity."""
+    `formats` has checks for the formats that are decoded: byte, date-time, micro-time, quantity."""
     drawing = _Typed(formats)
     return _compiled(drawing.node(schema), drawing.definitions, formats)
 
@@ -89,14 +89,16 @@ class _Typed:
     def _drawn(self, schema: Schema) -> JsonSchema:
         if schema.int_or_string:
             return {"type": ["integer", "string"], **_INT32}
+        if is_quantity(schema):
+            return {"type": "string", "format": "kubernetes-quantity"}
         if is_opaque(schema):
             return {"type": _ANY_BUT_NULL}
         drawn: JsonSchema = {"type": schema.type or "object"}
-        form = "quantity" if schema.name.endswith(".Quantity") else schema.source.get("format", "")
+        form = schema.source.get("format", "")
         if schema.type == "integer":
             drawn |= _INT32 if form == "int32" else _INT64
         elif form in self._formats:
-            drawn["format"] = f"kubernetes-{form}"
+            drawn["format"] = f"kubernetes-{'micro-time' if schema.name.endswith('.MicroTime') else form}"
         if schema.items is not None:
             drawn["items"] = self.node(schema.items)
         if schema.properties:
@@ -105,6 +107,10 @@ class _Typed:
         elif schema.additional is not None:
             drawn["additionalProperties"] = self.node(schema.additional)
         return drawn
+
+
+def is_quantity(schema: Schema) -> bool:
+    return schema.name.endswith(".Quantity")
 
 
 def is_opaque(schema: Schema) -> bool:

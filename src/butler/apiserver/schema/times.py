@@ -9,6 +9,7 @@ LAYOUT = "2006-01-02T15:04:05Z07:00"
 MICRO_LAYOUT = "2006-01-02T15:04:05.000000Z07:00"
 
 _FORM = re.compile(r"(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})([.,]\d+)?(Z|([+-])(\d{2}):(\d{2}))", re.ASCII)
+_MICRO_FORM = re.compile(_FORM.pattern.replace(r"([.,]\d+)?", r"([.,]\d{6})"), re.ASCII)
 _PARTS = (
     (r"\d{4}", "2006"),
     ("-", "-"),
@@ -23,11 +24,12 @@ _PARTS = (
     (r"\d{2}(?:[.,]\d+)?", "05"),
     (r"Z|[+-]\d{2}:\d{2}", "Z07:00"),
 )
+_MICRO_PARTS = (*_PARTS[:-2], (r"\d{2}", "05"), (r"[.,]\d{6}", ".000000"), _PARTS[-1])
 
 
 def parse_time(text: str, layout: str = LAYOUT) -> datetime:
     """The time of an RFC 3339 text, in UTC. Raises ValueError in Go's words."""
-    found = _FORM.fullmatch(text)
+    found = (_MICRO_FORM if layout == MICRO_LAYOUT else _FORM).fullmatch(text)
     if not found:
         raise ValueError(_mismatch(text, layout))
     year, month, day, hour, minute, second = (int(part) for part in found.groups()[:6])
@@ -69,7 +71,7 @@ def _days(year: int, month: int) -> int:
 
 def _mismatch(text: str, layout: str) -> str:
     at = 0
-    for pattern, element in _PARTS:
+    for pattern, element in _MICRO_PARTS if layout == MICRO_LAYOUT else _PARTS:
         found = re.compile(pattern, re.ASCII).match(text, at)
         if not found:
             return f'parsing time "{text}" as "{layout}": cannot parse "{text[at:]}" as "{element}"'

@@ -9,7 +9,7 @@ from butler.errors import FieldError, FieldProblem
 
 from .model import Schema
 from .trails import Trail, trail
-from .values import go_json
+from .values import go_json, in_key_order
 
 
 def keyed_lists(schema: Schema) -> Trail | None:
@@ -77,7 +77,7 @@ def _repeated(value: list[Any], schema: Schema, path: str) -> Iterator[FieldErro
         mark = _mark(shown)
         seen[mark] = count = seen.get(mark, 0) + 1
         if count == 2:
-            yield FieldError(FieldProblem.DUPLICATE, f"{path}[{index}]", "", shown)
+            yield FieldError(FieldProblem.DUPLICATE, f"{path}[{index}]", "", in_key_order(shown))
 
 
 def _key(item: Any, names: tuple[str, ...]) -> dict[str, Any]:

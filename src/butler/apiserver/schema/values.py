@@ -42,6 +42,13 @@ def copy_json(value: Any) -> Any:
     return value
 
 
+def in_key_order(value: Any) -> Any:
+    """A value with the members of all objects in order, as Go prints maps."""
+    if isinstance(value, dict):
+        return {key: in_key_order(value[key]) for key in sorted(value)}
+    return [in_key_order(item) for item in value] if isinstance(value, list) else value
+
+
 def go_json(value: Any) -> str:
     """A value as Go writes it in JSON: keys in order, no spaces."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)

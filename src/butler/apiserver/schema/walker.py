@@ -16,7 +16,7 @@ from . import numbers
 from .correlation import NOTHING, Old
 from .formats import enforced, string_check
 from .go_regex import GoRegexError, matcher
-from .values import go_json, go_quoted, json_equal, type_and_format
+from .values import go_json, go_quoted, in_key_order, json_equal, type_and_format
 
 Source = Mapping[str, Any]
 
@@ -121,7 +121,7 @@ class Walker:
             return
         shown = [one if isinstance(one, str) else go_json(one) for one in allowed]
         message = f"{path} in body should be one of {shown}"
-        result.add(message, not_supported(self._shown(path), value, shown))
+        result.add(message, not_supported(self._shown(path), in_key_order(value), shown))
 
     def _string(self, result: Result, source: Source, value: str, path: str) -> None:
         longest, shortest, pattern = source.get("maxLength"), source.get("minLength"), source.get("pattern")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..functions import Overload, functions, members
-from ..regexes import compiled
+from ..regexes import UnsupportedPattern, compiled
 from ..values import CelError, Value
 from .formatting import format_text
 
@@ -101,6 +101,8 @@ def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
 def _regex(pattern: str) -> re.Pattern[str]:
     try:
         return compiled(pattern)
+    except UnsupportedPattern as error:
+        raise CelError(f"the pattern {pattern!r} cannot be evaluated here, it uses {error}") from None
     except ValueError as error:
         raise CelError(f"error parsing regexp: {error}") from None
 
