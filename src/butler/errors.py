@@ -16,7 +16,7 @@
     │   ├── Invalid              422  the object is understood and refused, field by field
     │   ├── TooManyRequests      429  later (retry_after)
     │   ├── InternalError        500
-    │   ├── Unclassified         500  an answer for which Kubernetes has no reason word
+    │   ├── Unclassified         400  Kubernetes has no reason word for it (and says 500, though the client is at fault)
     │   ├── ServiceUnavailable   503
     │   └── Timeout              504
     ├── InvalidConfiguration     an object that its author has to change: both spellings of a field, or neither
@@ -171,12 +171,13 @@ class ApiError(ButlerError):
             "status": "Failure",
             "message": self.message,
             "reason": self.reason,
-            "details": self.details.wire() if self.details else {},
+            "details": self.details.wire() if self.details else None,
             "code": self.code,
         }
-        for optional in ("reason", "details"):
-            if not status[optional]:
-                del status[optional]
+        if not self.reason:
+            del status["reason"]
+        if self.details is None:
+            del status["details"]
         return status
 
 
@@ -240,7 +241,7 @@ class InternalError(ApiError):
 
 
 class Unclassified(ApiError):
-    code, reason = 500, ""
+    code, reason = 400, ""
 
 
 class ServiceUnavailable(ApiError):

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from butler.errors import InternalError
+
 from . import refusals, webhooks
 from .auth.escalation import confirm_no_escalation
 from .requests import Target, WriteOptions
 from .resources import Object, Resource
+from .schema.decoding import Malformed
 from .webhooks import Question, Webhook
 
 if TYPE_CHECKING:
@@ -80,11 +83,21 @@ class Admission:
                     continue
                 obj.clear()
                 obj.update(changed)
-                checks = self._space.checks(target.resource)
-                checks.decode(obj)
-                checks.default(obj)
+                self._settle(hook, target.resource, obj)
                 if round_ is self._mutating:
                     again[:] = [one for one in self._mutating if one.reinvoke and one is not hook]
+
+    def _settle(self, hook: Webhook, resource: Resource, obj: Object) -> None:
+        """Bring what a webhook has made into the shape of its kind, in place. Raises InternalError."""
+        checks = self._space.checks(resource)
+        try:
+            checks.decode(obj)
+        except Malformed as error:
+            raise InternalError(
+                f'Internal error occurred: admission webhook "{hook.name}" attempted to modify the object, '
+                f"which could not be decoded afterwards: {error}"
+            ) from error
+        checks.default(obj)
 
     async def validate(
         self, operation: str, target: Target, obj: Object | None, old: Object | None, options: WriteOptions

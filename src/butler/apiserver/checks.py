@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from butler.errors import FieldError
+from collections.abc import Callable
+
+from butler.errors import FieldError, FieldProblem
 
 from . import objectmeta
 from .builtins.behaviours import name_rule
@@ -10,6 +12,22 @@ from .cel import RuleSet, compile_rules
 from .resources import Object, Resource
 from .schema import decoding, defaulting, pruning
 from .schema.validation import Validator
+
+_BLOCKING = frozenset(
+    {
+        FieldProblem.NOT_SUPPORTED,
+        FieldProblem.REQUIRED,
+        FieldProblem.TOO_LONG,
+        FieldProblem.TOO_MANY,
+        FieldProblem.TYPE_INVALID,
+    }
+)
+_NOT_JUDGED = FieldError(
+    FieldProblem.INVALID,
+    "<nil>",
+    "some validation rules were not checked because the object was invalid; "
+    "correct the existing errors to complete validation",
+)
 
 
 class Checks:
@@ -24,11 +42,12 @@ class Checks:
     def decode(self, obj: Object) -> list[str]:
         """Bring a client's object into the shape of its kind, in place; answers the paths of unknown fields.
 
-        Raises BadRequest when a value cannot be what its field holds."""
-        unknown = objectmeta.coerce_metadata(obj)
+        Raises Malformed when a value cannot be what its field holds."""
         if self.resource.is_custom:
-            return unknown + pruning.prune(obj, self.resource.schema)
-        return unknown + decoding.decode_check(obj, self.resource.schema, self.resource.kind, self.resource.api_version)
+            return objectmeta.coerce_metadata(obj) + pruning.prune(obj, self.resource.schema)
+        unknown = decoding.decode(obj, self.resource.schema)
+        objectmeta.tidy(obj)
+        return unknown
 
     def default(self, obj: Object) -> None:
         if self.resource.is_custom:
@@ -42,23 +61,33 @@ class Checks:
         )
         if self.resource.is_custom:
             problems += self._custom().validate(obj)
-            if not problems:
-                problems += self._custom_rules().validate(obj, None)
+            problems += self._judged(obj, None, problems)
         elif self.resource.behaviour is not None:
             problems += self.resource.behaviour.validate(obj)
         return problems
 
-    def validate_update(self, obj: Object, old: Object) -> list[FieldError]:
+    def validate_update(self, obj: Object, old: Object, warn: Callable[[str], None] | None = None) -> list[FieldError]:
+        """`warn` is told of rules that fail but did so before."""
         problems = objectmeta.validate_metadata_update(
             obj["metadata"], old["metadata"], built_in=not self.resource.is_custom
         )
         if self.resource.is_custom:
             problems += self._custom().validate_update(obj, old)
-            if not problems:
-                problems += self._custom_rules().validate(obj, old)
+            problems += self._judged(obj, old, problems, warn)
         elif self.resource.behaviour is not None:
             problems += self.resource.behaviour.validate_update(obj, old)
         return problems
+
+    def _judged(
+        self, obj: Object, old: Object | None, problems: list[FieldError], warn: Callable[[str], None] | None = None
+    ) -> list[FieldError]:
+        """What the rules of the schema say; they are not asked about an object that does not fit the schema."""
+        rules = self._custom_rules()
+        if not rules:
+            return []
+        if any(problem.problem in _BLOCKING for problem in problems):
+            return [_NOT_JUDGED]
+        return rules.validate(obj, old, warn=warn)
 
     def _custom(self) -> Validator:
         if self._validator is None:

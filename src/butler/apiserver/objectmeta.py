@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from butler.errors import BadRequest, FieldError, FieldProblem
+from butler.errors import FieldError, FieldProblem
 
 from .builtins import formats
 from .schema.decoding import Malformed, decode, go_kind
@@ -82,13 +82,17 @@ _OBJECT_META = Definitions(
 def coerce_metadata(obj: dict[str, Any]) -> list[str]:
     """Decode the metadata of a custom resource in place; answers the paths of unknown fields.
 
-    Afterwards metadata is there and has only known fields that are not empty. Raises BadRequest for a wrong type."""
-    try:
-        unknown = [f"metadata.{name}" for name in decode_metadata(obj)]
-    except Malformed as error:
-        raise BadRequest(cannot_be_handled(obj, str(error))) from error
+    Afterwards metadata is there and has only known fields that are not empty. Raises Malformed for a wrong type."""
+    unknown = [f"metadata.{name}" for name in decode_metadata(obj)]
     obj.setdefault("metadata", {})
     return unknown
+
+
+def tidy(obj: dict[str, Any]) -> None:
+    """Leave only what says something in metadata that is decoded."""
+    metadata = obj.setdefault("metadata", {})
+    for name in [name for name, value in metadata.items() if not value and name != "deletionGracePeriodSeconds"]:
+        del metadata[name]
 
 
 def decode_metadata(obj: dict[str, Any]) -> list[str]:
@@ -100,15 +104,8 @@ def decode_metadata(obj: dict[str, Any]) -> list[str]:
     if not isinstance(metadata, dict):
         raise Malformed(f"json: cannot unmarshal {go_kind(metadata)} into Go value of type v1.ObjectMeta")
     unknown = decode(metadata, _OBJECT_META)
-    for name in [name for name, value in metadata.items() if not value and name != "deletionGracePeriodSeconds"]:
-        del metadata[name]
+    tidy(obj)
     return unknown
-
-
-def cannot_be_handled(obj: dict[str, Any], why: str) -> str:
-    """The text of a 400 about an object that does not decode."""
-    kind, version = obj.get("kind", ""), str(obj.get("apiVersion", "")).rpartition("/")[2]
-    return f'{kind} in version "{version}" cannot be handled as a {kind}: {why}'
 
 
 def validate_metadata(

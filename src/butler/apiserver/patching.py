@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from butler.errors import BadRequest, FieldError, FieldProblem, invalid
 
-from . import writing
+from . import accepting, applying, writing
+from .patch import wording
 from .patch.json_patch import apply_json_patch
 from .patch.merge_patch import apply_merge_patch
 from .patch.strategic import apply_strategic_patch
-from .requests import Answer, Target, WriteOptions
+from .requests import Answer, Target, WriteOptions, with_type
 from .resources import Object
+from .schema.values import go_json
 from .space import Space
 
 JSON_PATCH = "application/json-patch+json"
@@ -30,14 +33,19 @@ def accepted_types(target: Target) -> tuple[str, ...]:
 async def patch(space: Space, target: Target, media_type: str, change: Any, options: WriteOptions) -> Answer:
     """Change an object as the patch says. Raises NotFound, Conflict, Invalid, BadRequest."""
     if media_type == APPLY_PATCH:
-        return await writing.apply_patch(space, target, change, options)
+        return await applying.apply_patch(space, target, change, options)
     _check_options(options)
 
     def build(live: Object) -> Object:
-        typed = {"apiVersion": target.resource.api_version, "kind": target.resource.kind, **live}
-        return writing.accept(space, target, patched(target, media_type, typed, change), options)
+        made = patched(target, media_type, with_type(target.resource, live), change)
+        return accepting.accept_patched(space, target, made, _shown(media_type, made, change), options)
 
     return await writing.rebuild(space, target, build, options)
+
+
+def _shown(media_type: str, made: Object, change: Any) -> Callable[[], str]:
+    """How a refusal shows what a patch has made: the patch itself where it was merged in."""
+    return (lambda: wording.go_text(change)) if media_type == STRATEGIC_PATCH else (lambda: go_json(made))
 
 
 def patched(target: Target, media_type: str, obj: Object, change: Any) -> Object:

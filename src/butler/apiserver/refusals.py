@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from butler.errors import AlreadyExists, BadRequest, Cause, Conflict, Details, Forbidden, NotFound
+from butler.errors import AlreadyExists, BadRequest, Cause, Conflict, Details, Forbidden, MethodNotAllowed, NotFound
 
 from .requests import Target
 from .resources import Resource
@@ -48,6 +48,17 @@ def conflict(target: Target, why: str) -> Conflict:
     )
 
 
+def wrong_uid_in_update(target: Target, wanted: str, actual: str) -> Conflict:
+    """An update names the object it means in the object itself; Kubernetes notices that only in its storage."""
+    resource = target.resource
+    place = f"{resource.group}/{resource.plural}" if resource.is_custom else resource.plural
+    return conflict(
+        target,
+        f"StorageError: invalid object, Code: 4, Key: /registry/{place}/{target.key}, ResourceVersion: 0, "
+        f"AdditionalErrorMsg: Precondition failed: UID in precondition: {wanted}, UID in object meta: {actual}",
+    )
+
+
 def wrong_uid(target: Target, wanted: str, actual: str) -> Conflict:
     return conflict(target, f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {actual}")
 
@@ -61,6 +72,20 @@ def wrong_version(target: Target, wanted: str, actual: str) -> Conflict:
 
 def wrong_name(given: str, expected: str) -> BadRequest:
     return BadRequest(f"the name of the object ({given}) does not match the name on the URL ({expected})")
+
+
+def no_name(expected: str) -> BadRequest:
+    return BadRequest(
+        f"the name of the object ({expected} based on URL) was undeterminable: name must be provided"
+    )
+
+
+def method_not_allowed() -> MethodNotAllowed:
+    return MethodNotAllowed("the server does not allow this method on the requested resource", Details())
+
+
+def no_such_resource() -> NotFound:
+    return NotFound("the server could not find the requested resource", Details())
 
 
 def wrong_namespace() -> BadRequest:

@@ -11,6 +11,7 @@ from butler.kube.selectors import FieldSelector, LabelSelector
 
 from .auth.users import UserInfo
 from .resources import Object, Resource
+from .strictness import Remarks
 
 _EVERY_LABEL = LabelSelector()
 _EVERY_FIELD = FieldSelector()
@@ -45,6 +46,8 @@ class WriteOptions:
     dry_run: bool = False
     field_validation: FieldValidation = "Ignore"
     force: bool = False
+    remarks: Remarks | None = None
+    """What a strict reader would say about the body; none when it has nothing to say but of unknown fields."""
     warnings: list[str] = field(default_factory=list)
     """Filled while the request is served; becomes Warning headers."""
 

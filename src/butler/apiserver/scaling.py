@@ -78,9 +78,9 @@ def _scaled(target: Target, live: Object, scale: Any) -> Object:
     wanted = (scale.get("spec") or {}).get("replicas", 0)
     if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted < 0:
         raise invalid("Scale", "autoscaling", target.name, [_bad_replicas(wanted)])
-    for name in ("resourceVersion", "uid"):
-        if meta.get(name):
-            live["metadata"][name] = meta[name]
+    writing.check_uid(target, meta, live)
+    if meta.get("resourceVersion"):
+        live["metadata"]["resourceVersion"] = meta["resourceVersion"]
     *parents, last = _paths(target.resource).spec_replicas.strip(".").split(".")
     holder = live
     for parent in parents:

@@ -9,6 +9,7 @@ from typing import Any
 
 from butler.runtime.clock import Chance, Clock
 
+from . import crds
 from .auth import bootstrap_policy
 from .auth.authentication import SpaceAccess
 from .auth.impersonation import Impersonator
@@ -125,6 +126,7 @@ class ServedSpace(Space):
         self._on(self._kind("", "namespaces"), self._namespaces.see_namespace)
         self._on(self._kind("apiextensions.k8s.io", "customresourcedefinitions"), self._definitions.see)
         self._on(self._kind("", "secrets"), self._token_secrets.see)
+        self._on(self._kind("", "services"), self._see_service)
         self._on(self._kind(_RBAC, "clusterroles"), self._aggregation.see)
         for plural in _RBAC_KINDS:
             self._on(self._kind(_RBAC, plural), self._see_role(self._kind(_RBAC, plural)))
@@ -144,6 +146,9 @@ class ServedSpace(Space):
         self._namespaces.see(event)
         self._garbage.see(event)
         self._definitions.see_instance(event, resource)
+
+    def _see_service(self, event: Event) -> None:
+        self.addresses.note(event.key, None if event.change is Change.DELETED else event.object)
 
     def _see_role(self, resource: Resource) -> Callable[[Event], None]:
         def see(event: Event) -> None:
@@ -205,5 +210,7 @@ class ServedSpace(Space):
 def _built_in() -> tuple[Resource, ...]:
     found = catalogue.resources()
     for resource in found:
-        resource.behaviour = behaviour_of(resource.group, resource.kind)
+        resource.behaviour = behaviour_of(resource.group, resource.kind, resource.version)
+        if resource.kind == "CustomResourceDefinition":
+            resource.behaviour = crds.CrdBehaviour()
     return found

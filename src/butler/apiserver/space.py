@@ -15,6 +15,7 @@ from .checks import Checks
 from .kinds import Kinds
 from .requests import Target, object_key
 from .resources import Object, Resource
+from .service_addresses import ServiceAddresses
 from .storage.store import Event, Row, Store
 
 SpaceListener = Callable[[Resource, Event], None]
@@ -31,6 +32,7 @@ class Space:
         self.clock, self.chance = clock, chance
         self.admission = Admission(self)
         self.rbac = Rbac()
+        self.addresses = ServiceAddresses()
         self.namespaces: dict[str, bool] = {}
         """Every namespace, and whether it is terminating."""
         self._checks: dict[Resource, Checks] = {}

@@ -23,6 +23,9 @@ async def stage(space: Space, target: Target, change: Change, obj: Object, previ
     store, meta = space.store, obj["metadata"]
     meta["resourceVersion"] = str(store.next_revision())
     value = encode(obj)
+    if target.resource.storage_key == "/services":
+        # At once, so that no other Service is given the same before this one is durable.
+        space.addresses.note(target.key, None if change is Change.DELETED else obj)
     owners = meta.get("ownerReferences")
     await store.write(
         space.bucket(target.resource),

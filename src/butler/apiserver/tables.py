@@ -12,7 +12,7 @@ from butler.errors import BadRequest, FieldError, FieldProblem
 from butler.kube import jsonpath
 from butler.kube.ages import age
 
-from .builtins import columns as builtin_columns
+from .builtins import columns as built_in
 from .partial import list_metadata, partial
 from .resources import Column, Object, Resource
 
@@ -102,10 +102,10 @@ class _BuiltInPrinter:
 
     def __init__(self, resource: Resource) -> None:
         self._resource = resource
-        self.columns = tuple(builtin_columns.columns_of(resource))
+        self.columns = tuple(built_in.columns_of(resource))
 
     def cells(self, obj: Object, now: datetime) -> list[Any]:
-        return builtin_columns.cells(self._resource, obj, now)
+        return built_in.cells(self._resource, obj, now)
 
 
 class _CustomPrinter:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from ..schema.model import MISSING
 from . import paths
-from .differences import Mismatch, element_of
-from .nodes import ATOMIC, Division, Node
+from .differences import CONTAINERS, Mismatch, element_of
+from .nodes import ATOMIC, DEDUCED, Division, Node
 from .sets import SELF, FieldSet, ordered
 
 
@@ -30,6 +31,8 @@ class _Fields:
         self.strict = strict
 
     def of_map(self, value: dict[str, Any], node: Node) -> FieldSet:
+        if node is DEDUCED and CONTAINERS.isdisjoint(map(type, value.values())):
+            return _free_scalars(tuple(value))
         owned: FieldSet = {}
         declared, element = node.fields, node.element
         for name in sorted(value):
@@ -88,6 +91,12 @@ class _Fields:
                 below = None
             owned[element] = {SELF: {}, **below} if below else {}
         return ordered(owned)
+
+
+@lru_cache(maxsize=16384)
+def _free_scalars(names: tuple[str, ...]) -> FieldSet:
+    """The fields of a map without a schema that holds scalars only."""
+    return {f"f:{name}": {} for name in sorted(names)}
 
 
 def check(value: Any, node: Node) -> None:

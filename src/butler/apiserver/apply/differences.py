@@ -5,10 +5,15 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import msgspec
+
 from ..schema.model import MISSING
 from . import paths
 from .nodes import Division, Node
 from .sets import SELF, FieldSet, ordered
+
+
+CONTAINERS = frozenset({dict, list})
 
 
 class Mismatch(Exception):
@@ -65,6 +70,8 @@ def everything(value: Any, node: Node | None) -> FieldSet:
 def _all_members(value: dict[str, Any], node: Node) -> FieldSet:
     if node.implied:
         value = node.implied | value
+    if CONTAINERS.isdisjoint(map(type, value.values())):
+        return flat(tuple(value))
     owned: FieldSet = {SELF: {}}
     fields, element = node.fields, node.element
     for name, path in _layout(tuple(value)):
@@ -78,6 +85,12 @@ def _all_members(value: dict[str, Any], node: Node) -> FieldSet:
 def _layout(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Members of a map in order, with their path elements; objects of one kind mostly have the same members."""
     return tuple((name, f"f:{name}") for name in sorted(names))
+
+
+@lru_cache(maxsize=16384)
+def flat(names: tuple[str, ...]) -> FieldSet:
+    """The fields of a map that holds scalars only, itself included; the same set for all maps of that form."""
+    return {SELF: {}, **{path: {} for _, path in _layout(names)}}
 
 
 def _all_items(items: list[Any], node: Node) -> FieldSet:
@@ -132,12 +145,17 @@ def _between_maps(old: dict[str, Any], new: dict[str, Any], node: Node) -> Diffe
         child = fields.get(name, element)
         if before is MISSING:
             changed["f:" + name] = everything(value, child)
-        elif child is None or child.loose or before != value:
+        elif child is None or before != value or (child.loose and not _written_alike(before, value)):
             _note("f:" + name, _between(before, value, child), changed, removed)
     for name, value in old.items():
         if name not in new:
             removed["f:" + name] = everything(value, fields.get(name, element))
     return Differences(ordered(changed), ordered(removed))
+
+
+def _written_alike(one: Any, other: Any) -> bool:
+    """Whether two equal values are so to the letter: then nothing, such as 1 for true, hides in them."""
+    return msgspec.json.encode(one) == msgspec.json.encode(other)
 
 
 def _note(element: str, found: Differences, changed: FieldSet, removed: FieldSet) -> None:

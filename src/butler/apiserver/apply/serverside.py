@@ -63,7 +63,8 @@ def _check(config: Object, live: Object, writer: Writer) -> None:
     kind = config.get("kind")
     if config.get("apiVersion", writer.api_version) != writer.api_version or kind != live.get("kind", kind):
         raise BadRequest(f"invalid object type: {_kind(config, writer)}")
-    if isinstance(config.get("metadata", {}).get("managedFields"), list):
+    metadata = config.get("metadata")
+    if isinstance(metadata, dict) and isinstance(metadata.get("managedFields"), list):
         raise BadRequest("metadata.managedFields must be nil")
 
 
@@ -91,14 +92,14 @@ class _Apply:
             said = sets.without(said, reset_set(self.reset))
         managed[me] = Entry(said, self.writer.api_version, last.time if last else "")
         new = merge(self.live, self._body(), self.node)
-        if last is not None and last.fields:
+        mine = sets.minus(said, NEVER_OWNED)
+        if last is not None and last.fields and last.fields != mine:
             new = _prune(new, last.fields, managed, self.node)
         found = ignoring(differences.between(self.live, new, self.node), self.reset)
         if not force and (clashes := _clashes(managed, found.changed, me)):
             return {}, clashes
         remaining = taken_away(managed, found, but=me)
         changed = bool(found.changed or found.removed) or new != self.live
-        mine = sets.minus(said, NEVER_OWNED)
         remaining.pop(me, None)
         if mine:
             time = self.writer.time if changed else managed[me].time
@@ -117,8 +118,9 @@ class _Apply:
         except Mismatch as mismatch:
             listed = list(configuration.problems(self.config, self.node))
             text = listed[0] if len(listed) == 1 else "\n".join(["errors:", *(f"  {one}" for one in listed)])
-            metadata = self.config.get("metadata") or {}
-            key = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+            metadata = self.config.get("metadata")
+            named = metadata if isinstance(metadata, dict) else {}
+            key = "/".join(str(named.get(name) or "") for name in ("namespace", "name"))
             message = f"failed to create typed patch object ({key}; {_kind(self.config, self.writer)}): {text}"
             raise Unclassified(message) from mismatch
 

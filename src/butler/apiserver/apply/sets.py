@@ -97,6 +97,8 @@ def plus(fields: FieldSet, other: FieldSet) -> FieldSet:
 
 
 def _plus(subset: FieldSet, other: FieldSet) -> FieldSet:
+    if subset is other:
+        return subset
     if subset and other:
         return plus(subset, other)
     if not other:

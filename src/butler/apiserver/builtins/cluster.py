@@ -250,7 +250,13 @@ KINDS = {
     ("certificates.k8s.io", "CertificateSigningRequest"): BuiltIn(
         fill=_fill_request, carry=_carry_request, check=_check_request, status=True, name_rule="path-segment"
     ),
+    # What definitions may say is a subject of its own: the package `crds`.
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): BuiltIn(status=True, generation=("spec",)),
     ("apiregistration.k8s.io", "APIService"): BuiltIn(fill=_fill_api_service, check=_check_api_service, status=True),
     ("events.k8s.io", "Event"): BuiltIn(check=_check_new_event),
+    ("networking.k8s.io", "ServiceCIDR"): BuiltIn(status=True),
+    ("resource.k8s.io", "ResourceClaim"): BuiltIn(status=True),
+    ("resource.k8s.io", "DeviceClass"): BuiltIn(generation=("spec",)),
+    ("resource.k8s.io", "ResourceSlice"): BuiltIn(generation=("spec",)),
     ("node.k8s.io", "RuntimeClass"): BuiltIn(check=_check_runtime_class),
 }

@@ -73,7 +73,7 @@ _REPLICAS = "Desired:integer|Current:integer|Ready:integer|Age|Containers*|Image
 _BINDING = _Layout("Role|Age|Users*|Groups*|ServiceAccounts*", platform_cells.binding)
 _WEBHOOKS = _Layout("Webhooks:integer|Age", platform_cells.webhooks)
 _ADMISSION, _RBAC, _STORAGE = "admissionregistration.k8s.io", "rbac.authorization.k8s.io", "storage.k8s.io"
-_NETWORKING = "networking.k8s.io"
+_NETWORKING, _DEVICES = "networking.k8s.io", "resource.k8s.io"
 
 _LAYOUTS: dict[tuple[str, str], _Layout] = {
     ("", "ConfigMap"): _Layout("Data|Age", cells_of.config_map),
@@ -122,6 +122,8 @@ _LAYOUTS: dict[tuple[str, str], _Layout] = {
     ),
     (_NETWORKING, "Ingress"): _Layout("Class|Hosts|Address|Ports|Age", platform_cells.ingress),
     (_NETWORKING, "IngressClass"): _Layout("Controller|Parameters|Age", platform_cells.ingress_class),
+    (_NETWORKING, "IPAddress"): _Layout("ParentRef", platform_cells.ip_address),
+    (_NETWORKING, "ServiceCIDR"): _Layout("CIDRs|Age", platform_cells.service_cidr),
     (_NETWORKING, "NetworkPolicy"): _Layout("Pod-Selector|Age", platform_cells.network_policy),
     ("discovery.k8s.io", "EndpointSlice"): _Layout("AddressType|Ports|Endpoints|Age", platform_cells.endpoint_slice),
     (_RBAC, "RoleBinding"): _BINDING,
@@ -138,6 +140,11 @@ _LAYOUTS: dict[tuple[str, str], _Layout] = {
     (_STORAGE, "VolumeAttachment"): _Layout(
         "Attacher:string:name|PV|Node|Attached:boolean|Age", platform_cells.attachment
     ),
+    (_STORAGE, "VolumeAttributesClass"): _Layout("DriverName|Age", platform_cells.attributes_class),
+    (_DEVICES, "DeviceClass"): _Layout("Age", cells_of.only_age),
+    (_DEVICES, "ResourceClaim"): _Layout("State|Age", platform_cells.device_claim),
+    (_DEVICES, "ResourceClaimTemplate"): _Layout("Age", cells_of.only_age),
+    (_DEVICES, "ResourceSlice"): _Layout("Node|Driver|Pool|Age", platform_cells.device_slice),
     (_ADMISSION, "MutatingWebhookConfiguration"): _WEBHOOKS,
     (_ADMISSION, "ValidatingWebhookConfiguration"): _WEBHOOKS,
     (_ADMISSION, "ValidatingAdmissionPolicy"): _Layout("Validations:integer|ParamKind|Age", platform_cells.policy),

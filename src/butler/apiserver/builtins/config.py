@@ -25,12 +25,14 @@ def _check_config_map(obj: Object) -> list[FieldError]:
     data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
     size = 0
     for key, value in data.items():
-        refuse_each(found, f"data[{key}]", key, formats.config_key(key))
+        if broken := formats.config_key(key):
+            refuse_each(found, f"data[{key}]", key, broken)
         if key in binary:
             found.append(bad(f"data[{key}]", key, "duplicate of key present in binaryData"))
         size += len(value) if value.isascii() else len(value.encode())
     for key, value in binary.items():
-        refuse_each(found, f"binaryData[{key}]", key, formats.config_key(key))
+        if broken := formats.config_key(key):
+            refuse_each(found, f"binaryData[{key}]", key, broken)
         size += _decoded_size(value)
     if size > MOST_BYTES:
         found.append(too_long("", MOST_BYTES))
@@ -76,7 +78,8 @@ def _check_secret(obj: Object) -> list[FieldError]:
     data = obj.get("data") or {}
     size = 0
     for key, value in data.items():
-        refuse_each(found, f"data[{key}]", key, formats.config_key(key))
+        if broken := formats.config_key(key):
+            refuse_each(found, f"data[{key}]", key, broken)
         size += _decoded_size(value or "")
     if size > MOST_BYTES:
         found.append(too_long("data", MOST_BYTES))

@@ -103,7 +103,8 @@ def endpoint_slice(obj: Object, now: datetime) -> Row:
 def quota(obj: Object, now: datetime) -> Row:
     status = obj.get("status", {})
     used = status.get("used") or {}
-    requests, limits = [], []
+    requests: list[str] = []
+    limits: list[str] = []
     for name, hard in sorted((status.get("hard") or {}).items()):
         column = limits if name.startswith("limits.") else requests
         column.append(f"{name}: {used.get(name, '0')}/{hard}")
@@ -115,8 +116,8 @@ def binding(obj: Object, now: datetime) -> Row:
     named: dict[str, list[str]] = {"User": [], "Group": [], "ServiceAccount": []}
     for subject in obj.get("subjects") or ():
         name = subject.get("name", "")
-        if subject.get("kind") == "ServiceAccount" and subject.get("namespace"):
-            name = f"{subject['namespace']}/{name}"
+        if subject.get("kind") == "ServiceAccount":
+            name = f"{subject.get('namespace', '')}/{name}"
         named.setdefault(subject.get("kind", ""), []).append(name)
     return [
         name_of(obj),
@@ -236,3 +237,35 @@ def api_service(obj: Object, now: datetime) -> Row:
         if available != "True":
             available = f"{available} ({found.get('reason', '')})"
     return [name_of(obj), place, available, age_of(obj, now)]
+
+
+def ip_address(obj: Object, _: datetime) -> Row:
+    parent = obj.get("spec", {}).get("parentRef")
+    if parent is None:
+        return [name_of(obj), NONE]
+    kind = f"{parent.get('resource', '')}.{parent['group']}" if parent.get("group") else parent.get("resource", "")
+    return [name_of(obj), "/".join(filter(None, (kind.lower(), parent.get("namespace"), parent.get("name", ""))))]
+
+
+def service_cidr(obj: Object, now: datetime) -> Row:
+    return [name_of(obj), ",".join(obj.get("spec", {}).get("cidrs") or ()), age_of(obj, now)]
+
+
+def attributes_class(obj: Object, now: datetime) -> Row:
+    return [name_of(obj), obj.get("driverName", ""), age_of(obj, now)]
+
+
+def device_claim(obj: Object, now: datetime) -> Row:
+    status, deleted = obj.get("status", {}), bool(obj["metadata"].get("deletionTimestamp"))
+    words = ["deleted"] if deleted else []
+    if status.get("allocation") is not None:
+        words += ["allocated", "reserved"] if status.get("reservedFor") else ["allocated"]
+    elif not deleted:
+        words.append("pending")
+    return [name_of(obj), ",".join(words), age_of(obj, now)]
+
+
+def device_slice(obj: Object, now: datetime) -> Row:
+    spec = obj.get("spec", {})
+    pool = (spec.get("pool") or {}).get("name", "")
+    return [name_of(obj), spec.get("nodeName", ""), spec.get("driver", ""), pool, age_of(obj, now)]

@@ -209,10 +209,10 @@ def _check_added_tolerations(found: Problems, spec: Object, before: Object) -> N
 
 def _check_removed_gates(found: Problems, spec: Object, before: Object) -> None:
     known = {gate.get("name") for gate in before.get("schedulingGates") or ()}
-    for gate in spec.get("schedulingGates") or ():
+    for index, gate in enumerate(spec.get("schedulingGates") or ()):
         if gate.get("name") not in known:
             detail = f"only deletion is allowed, but found new scheduling gate '{gate.get('name')}'"
-            found.append(forbidden("spec.schedulingGates", detail))
+            found.append(forbidden(f"spec.schedulingGates[{index}].name", detail))
 
 
 def _other_changes(spec: Object, before: Object) -> str:

@@ -30,7 +30,6 @@ class Shape:
 
     def __init__(self) -> None:
         self._droppable: set[str] = set()
-        self._nullable: set[str] = set()
         self._changes: dict[str, Change] = {}
         self._replacements: dict[str, Callable[[Any], Any]] = {}
         self._scalars: list[tuple[str, Any]] = []

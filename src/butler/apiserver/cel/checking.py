@@ -48,6 +48,8 @@ class _Check:
             problems += self.visit(inner, inner.schema, where.below(f"properties[{name}]"))
         if place.items is not None:
             problems += self.visit(place.items, place.items.schema, _items(schema, where))
+        if place.rules and place.declare() is None:
+            return [*problems, FieldError(FieldProblem.INTERNAL, f"{where.path}.{EXTENSION}", _UNSEEN)]
         rules = [(rule, f"{where.path}.{EXTENSION}[{index}]") for index, rule in enumerate(place.rules)]
         written = [problem for rule, at in rules for problem in _written(rule, at, schema)]
         if written or any(problem.path.endswith(_WRITTEN) for problem in problems):
@@ -56,6 +58,10 @@ class _Check:
 
 
 _WRITTEN = (".message", ".reason", ".fieldPath")
+_UNSEEN = (
+    "internal error: failed to construct type information for x-kubernetes-validations rules: "
+    "unable to convert structural schema to CEL declarations"
+)
 
 
 def _items(schema: Schema, where: _Where) -> _Where:

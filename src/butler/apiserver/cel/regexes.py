@@ -23,6 +23,7 @@ _NAMED = {
     "xdigit": "0-9A-Fa-f",
 }
 
+
 class UnsupportedPattern(ValueError):
     """A pattern Go takes and this translation does not know."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..schema.model import Schema
 from .declared import Declarations
-from .names import escape
 from .typesystem import BOOL, STRING, Type, optional_of
 from .values import CompileError, InstantiationError
 
@@ -40,7 +39,7 @@ class Rule:
 
     @property
     def program(self) -> Compiled | None:
-        """What to evaluate; None when the rule is empty or cannot be used."""
+        """What to evaluate; None when the rule is empty, about something rules cannot see, or cannot be used."""
         self._compile()
         return self._program
 
@@ -60,10 +59,7 @@ class Rule:
             return
         self._is_compiled = True
         kind = self._declare()
-        if kind is None:
-            self.error = "failed to convert to declType for CEL validation rules"
-            return
-        if not self.text.strip():
+        if kind is None or not self.text.strip():
             return
         variables = {"self": kind, "oldSelf": optional_of(kind) if self.takes_optional_old else kind}
         self._program, self.error = _compiled(self.text, variables, BOOL)
@@ -97,8 +93,8 @@ class Place:
     """A place of a schema that has rules, or below which there are some."""
 
     schema: Schema
-    is_resource: bool
     declare: Callable[[], Type | None]
+    """The type of what stands here; None when rules cannot see it."""
     rules: list[Rule] = field(default_factory=list)
     properties: dict[str, Place] = field(default_factory=dict)
     items: Place | None = None
@@ -113,33 +109,37 @@ def places(schema: Schema, *, is_resource: bool = True) -> Place | None:
 class _Survey:
     def __init__(self) -> None:
         self._declarations = Declarations()
+        self._known: dict[int, bool] = {}
 
     def place(self, schema: Schema, *, is_resource: bool) -> Place | None:
-        if not _has_rules(schema.source):
+        if not self._has_rules(schema.source):
             return None
 
         def declare() -> Type | None:
             return self._declarations.of(schema, is_resource=is_resource)
 
-        found = Place(schema, is_resource, declare)
+        found = Place(schema, declare)
         found.rules = [Rule(rule, declare) for rule in schema.source.get(EXTENSION) or ()]
-        found.properties = dict(self._properties(schema))
+        below = ((name, self._inner(inner)) for name, inner in schema.properties.items())
+        found.properties = {name: inner for name, inner in below if inner is not None}
         found.items = self._inner(schema.items)
         found.additional = self._inner(schema.additional)
         return found
 
-    def _properties(self, schema: Schema) -> Iterator[tuple[str, Place]]:
-        for name, inner in schema.properties.items():
-            found = self._inner(inner)
-            if found is not None and (not escape(name) or found.declare() is not None):
-                yield name, found
-
     def _inner(self, schema: Schema | None) -> Place | None:
         return None if schema is None else self.place(schema, is_resource=schema.embedded)
 
-
-def _has_rules(source: Any) -> bool:
-    if not isinstance(source, Mapping):
-        return False
-    below = (source.get("items"), source.get("additionalProperties"), *(source.get("properties") or {}).values())
-    return bool(source.get(EXTENSION)) or any(map(_has_rules, below))
+    def _has_rules(self, source: Any) -> bool:
+        """Looks at the source, because a schema of a built-in kind may contain itself."""
+        if not isinstance(source, Mapping):
+            return False
+        known = self._known.get(id(source))
+        if known is None:
+            below = (
+                source.get("items"),
+                source.get("additionalProperties"),
+                *(source.get("properties") or {}).values(),
+            )
+            known = bool(source.get(EXTENSION)) or any(map(self._has_rules, below))
+            self._known[id(source)] = known
+        return known

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import json
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
-import yaml
 from aiohttp.web import BaseRequest
 
 from butler.apiserver import protobuf
-from butler.errors import BadRequest, Timeout, TooLarge, UnsupportedMediaType
+from butler.apiserver.resources import Resource
+from butler.apiserver.schema.decoding import Malformed, go_kind
+from butler.errors import BadRequest, Details, Timeout, TooLarge, UnsupportedMediaType
+
+from . import go_json, go_yaml
 
 BODY_LIMIT = 3 * 1024 * 1024
 BODY_PATIENCE = 60.0
 
 JSON, YAML, PROTOBUF = "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"
-_ACCEPTED = f"{JSON}, {YAML}, {PROTOBUF}"
-
-_YamlLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_UNKNOWN_FORMAT = "the body of the request was in an unknown format - accepted media types include: "
+_NO_TYPE = "couldn't get version/kind; json parse error: "
+_TYPE_STRUCT = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
 
 async def read(request: BaseRequest) -> bytes:
@@ -40,62 +43,87 @@ async def read(request: BaseRequest) -> bytes:
     return bytes(content)
 
 
-def decode(content: bytes, media_type: str) -> Any:
-    """The value in a body of one of the accepted types. Raises BadRequest or UnsupportedMediaType."""
-    match media_type:
-        case "application/json" | "":
-            return decode_json(content)
-        case "application/vnd.kubernetes.protobuf":
-            return protobuf.decode(content)
-        case "application/yaml":
-            return decode_yaml(content)
-    raise unsupported(media_type, _ACCEPTED)
-
-
-def decode_json(content: bytes) -> Any:
+def decode_object(content: bytes, media_type: str, resource: Resource) -> Any:
+    """The object a client sent for a resource, not yet looked into. Raises BadRequest or UnsupportedMediaType."""
+    kind = resource.kind
     try:
-        value = msgspec.json.decode(content)
-    except msgspec.DecodeError as error:
-        raise BadRequest(f"couldn't get version/kind; json parse error: {error}") from error
-    except RecursionError:
-        raise too_deep() from None
+        match media_type:
+            case "application/json" | "":
+                value = _decode_json_object(content)
+            case "application/vnd.kubernetes.protobuf" if not resource.is_custom:
+                return protobuf.decode(content, (resource.api_version, kind))
+            case "application/yaml":
+                value = decode_yaml(content)
+            case _:
+                raise unsupported(resource)
+        return _recognized(value, content, resource)
+    except Malformed as error:
+        shown = f"{error} ({protobuf.summary(content)})"
+        raise BadRequest(f"the object provided is unrecognized (must be of type {kind}): {shown}") from error
+
+
+def _recognized(value: Any, content: bytes, resource: Resource) -> Any:
+    """The value, if what it says about its own type can be read. Raises Malformed."""
+    if value is None and not resource.is_custom:
+        return {}
+    if not isinstance(value, dict):
+        if value is not None:
+            raise Malformed(f"{_NO_TYPE}json: cannot unmarshal {go_kind(value)} into Go value of type {_TYPE_STRUCT}")
+        raise Malformed("Object 'Kind' is missing in 'null'")
+    for name in ("kind", "apiVersion"):
+        if not isinstance(value.get(name) or "", str):
+            found = go_kind(value[name])
+            raise Malformed(f"{_NO_TYPE}json: cannot unmarshal {found} into Go struct field .{name} of type string")
+    if (value.get("apiVersion") or "").count("/") > 1:
+        raise Malformed(f"unexpected GroupVersion string: {value['apiVersion']}")
+    if resource.is_custom and not value.get("kind"):
+        raise Malformed(f"Object 'Kind' is missing in '{content.decode(errors='replace')}'")
     return value
 
 
-def decode_yaml(content: bytes) -> Any:
-    """YAML, of which JSON is the common case."""
-    if content.lstrip()[:1] == b"{":
-        return decode_json(content)
+def _decode_json_object(content: bytes) -> Any:
     try:
-        # What is not JSON after all (dates, binary, keys that are no strings) is brought into its form.
-        loaded = yaml.load(content, Loader=_YamlLoader)  # noqa: S506 - the C twin of SafeLoader
-        return msgspec.json.decode(json.dumps(loaded, default=str))
-    except (yaml.YAMLError, ValueError, TypeError, msgspec.DecodeError) as error:
-        raise BadRequest(f"error converting YAML to JSON: yaml: {_first_line(error)}") from error
-    except RecursionError:
-        raise too_deep() from None
+        return go_json.decode(content)
+    except Malformed as error:
+        raise Malformed(f"{_NO_TYPE}{error}") from error
 
 
-def duplicate_fields(content: bytes) -> list[str]:
-    """The names of fields that stand twice in one object of a JSON body, as paths."""
-    found: list[str] = []
+def decode_json(content: bytes) -> Any:
+    """A patch in JSON. Raises BadRequest."""
+    try:
+        return go_json.decode(content)
+    except Malformed as error:
+        raise BadRequest(f"error decoding patch: {error}") from error
 
-    def pairs(members: list[tuple[str, Any]]) -> dict[str, Any]:
-        seen = dict(members)
-        if len(seen) < len(members):
-            names = [name for name, _ in members]
-            found.extend(name for name in seen if names.count(name) > 1)
-        return seen
 
+def decode_configuration(content: bytes) -> Any:
+    """What is applied. Raises BadRequest."""
+    try:
+        return decode_yaml(content)
+    except Malformed as error:
+        raise BadRequest(f"error decoding YAML: error converting YAML to JSON: {error}") from error
+
+
+def decode_yaml(content: bytes) -> Any:
+    """YAML, of which JSON is the common case. Raises Malformed."""
     if content.lstrip()[:1] == b"{":
-        json.loads(content, object_pairs_hook=pairs)
-    return found
+        try:
+            return msgspec.json.decode(content)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            # Most of what is not JSON may still be YAML.
+            return go_yaml.decode(content)
+    return go_yaml.decode(content)
 
 
-def unsupported(media_type: str, accepted: str) -> UnsupportedMediaType:
-    return UnsupportedMediaType(
-        f"the body of the request was in an unknown format - accepted media types include: {accepted}"
-    )
+def unsupported(resource: Resource) -> UnsupportedMediaType:
+    accepted = (JSON, YAML) if resource.is_custom else (JSON, YAML, PROTOBUF)
+    return UnsupportedMediaType(f"{_UNKNOWN_FORMAT}{', '.join(accepted)}")
+
+
+def unsupported_patch(resource: Resource, accepted: Iterable[str]) -> UnsupportedMediaType:
+    if resource.is_custom:
+        return UnsupportedMediaType(f"{_UNKNOWN_FORMAT}{', '.join(accepted)}")
+    return UnsupportedMediaType("415: Unsupported Media Type", Details())
 
 
 def too_deep() -> BadRequest:
@@ -104,7 +132,3 @@ def too_deep() -> BadRequest:
 
 def _too_large() -> TooLarge:
     return TooLarge(f"Request entity too large: limit is {BODY_LIMIT}")
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]

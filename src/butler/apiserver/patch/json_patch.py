@@ -18,7 +18,7 @@ MAX_COPIED = 3 * 1024 * 1024
 
 REJECTED = "the server rejected our request due to an error in our request"
 
-_INDEX = re.compile(r"[+-]?[0-9]+")
+_INDEX = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 class _DoesNotApply(Exception):

@@ -46,7 +46,7 @@ def decode(body: bytes, expected: tuple[str, str] = ("", "")) -> Object:
         api_version, kind, content = _unwrap(body)
     except Malformed as error:
         wanted = f" (must be of type {expected[1]})" if expected[1] else ""
-        raise BadRequest(f"the object provided is unrecognized{wanted}: {error} ({_summary(body)})") from None
+        raise BadRequest(f"the object provided is unrecognized{wanted}: {error} ({summary(body)})") from None
     api_version, kind = api_version or expected[0], kind or expected[1]
     try:
         members = _message(api_version, kind).load(content, 0)
@@ -100,7 +100,8 @@ def _definition(api_version: str, kind: str) -> str:
     return f"{item}List" if item else ""
 
 
-def _summary(body: bytes) -> str:
+def summary(body: bytes) -> str:
+    """How messages show a body that cannot be read."""
     if not body:
         return "<empty>"
     shown = body[:_SHOWN_BYTES]

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from butler.errors import BadRequest
 from butler.kube import quantity
 
 from .model import Schema
@@ -39,19 +38,10 @@ class _Refused(Malformed):
     """A type that decodes itself refuses a value. Go stops there, while it only notes the first wrong type."""
 
 
-def decode_check(obj: dict[str, Any], schema: Schema, kind: str, api_version: str) -> list[str]:
+def decode(value: dict[str, Any], schema: Schema) -> list[str]:
     """Bring an object into the shape of its built-in kind, in place; answers the paths of unknown fields.
 
-    Unknown fields and nulls are dropped, times are brought to UTC. Raises BadRequest for a wrong type."""
-    try:
-        return decode(obj, schema)
-    except Malformed as error:
-        version = api_version.rpartition("/")[2]
-        raise BadRequest(f'{kind} in version "{version}" cannot be handled as a {kind}: {error}') from error
-
-
-def decode(value: dict[str, Any], schema: Schema) -> list[str]:
-    """The same for any struct. Raises Malformed."""
+    Unknown fields and nulls are dropped, times are brought to UTC. Raises Malformed for a wrong type."""
     if _shape(schema)(value):
         return []
     decoder = _Decoder()

@@ -9,6 +9,7 @@ from datetime import date
 from typing import Any
 
 from . import go_regex
+from .values import INT64_MAX
 
 Check = Callable[[str], bool]
 
@@ -38,8 +39,8 @@ def is_datetime(text: str) -> bool:
     return bool(found) and found[1] <= "23" and found[2] <= "59" and found[3] <= "59" if found else False
 
 
-_GO_DURATION = _matches(r"[+-]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)")
-_SCALA_DURATION = re.compile(r"(\d+)\s*([A-Za-zµ]+)", re.ASCII)
+_GO_DURATION = _matches(r"[+-]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)")
+_SCALA_DURATION = re.compile(r"(?<!\d)(\d++)\s*+([A-Za-zµ]+)", re.ASCII)
 _UNITS = ("ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk")
 _LONG_UNITS = ("nano", "micro", "milli", "sec", "min", "hour", "day", "week")
 
@@ -48,16 +49,24 @@ def is_duration(text: str) -> bool:
     """A duration of Go (`1h30m`) or of Scala (`3 days`)."""
     if _GO_DURATION(text):
         return True
-    units = [unit.lower() for _, unit in _SCALA_DURATION.findall(text)]
-    return any(unit in _UNITS or unit.startswith(_LONG_UNITS) for unit in units)
+    found = [(number.lstrip("0"), unit.lower()) for number, unit in _SCALA_DURATION.findall(text)]
+    fits = all(len(number) < 19 or (len(number) == 19 and number <= str(INT64_MAX)) for number, _ in found)
+    return fits and any(unit in _UNITS or unit.startswith(_LONG_UNITS) for _, unit in found)
+
+
+_LONGEST_ADDRESS = 64
 
 
 def _without_leading_zeros(address: str) -> str:
     """IPv4 parts with leading zeros are accepted for the sake of old objects."""
+    if len(address) > _LONGEST_ADDRESS:
+        return address
     return re.sub(r"(^|[.:])0+(?=[0-9]+(\.|$))", r"\1", address) if "." in address else address
 
 
 def _is_address(text: str) -> bool:
+    if len(text) > _LONGEST_ADDRESS:
+        return False
     try:
         ipaddress.ip_address(text)
     except ValueError:
@@ -73,9 +82,12 @@ def is_ipv6(text: str) -> bool:
     return ":" in text and _is_address(text)
 
 
+_PREFIX_LENGTH = _matches("[0-9]{1,8}")
+
+
 def is_cidr(text: str) -> bool:
     address, slash, length = text.partition("/")
-    if not slash or not length.isascii() or not length.isdecimal() or not _is_address(_without_leading_zeros(address)):
+    if not slash or not _PREFIX_LENGTH(length) or not _is_address(_without_leading_zeros(address)):
         return False
     return int(length) <= (128 if ":" in address else 32)
 
@@ -126,7 +138,7 @@ def is_uri(text: str) -> bool:
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\U0010ffff-]+"
 _QUOTED = r'"(?:[^"\\\n]|\\.)*"'
 _ADDRESS = rf"(?:{_ATOM}(?:\.{_ATOM})*|{_QUOTED})@(?:{_ATOM}(?:\.{_ATOM})*|\[[^\[\]\\\s]*\])"
-_PHRASE = rf"(?:(?:{_ATOM}|{_QUOTED}|\.)[ \t]*)*"
+_PHRASE = rf"(?:{_ATOM[:-1]}|[. \t]|{_QUOTED})*"
 _EMAIL = re.compile(rf"[ \t]*(?:{_ADDRESS}|{_PHRASE}<{_ADDRESS}>)[ \t]*(?:\([^()]*\)[ \t]*)?")
 
 _CREDIT_CARD = _matches(

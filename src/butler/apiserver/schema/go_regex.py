@@ -125,6 +125,8 @@ class _Parser:
 
     def _count(self, found: re.Match[str], repeated_from: int | None) -> None:
         low, comma, high = found.groups()
+        if max(len(low), len(high or "")) > len(str(_MAX_REPEAT)):
+            raise GoRegexError("invalid repeat count", found.group())
         least, most = int(low), int(high) if high else -1 if comma else int(low)
         if least > _MAX_REPEAT or most > _MAX_REPEAT or 0 <= most < least:
             raise GoRegexError("invalid repeat count", found.group())

@@ -5,10 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from butler.errors import BadRequest
-
-from .. import objectmeta
 from . import embedded
+from .decoding import Malformed
 from .model import ANYTHING, MISSING, Schema
 from .shape import META_FIELDS, Check, custom_shape
 
@@ -17,7 +15,7 @@ def prune(value: Any, schema: Schema, path: str = "") -> list[str]:
     """Remove, in place, what the schema does not know; answers the paths of the removed fields, in order.
 
     A value without a path is a whole object: its apiVersion, kind and metadata stay, whatever the schema says.
-    Metadata of embedded objects is decoded as well. Raises BadRequest when that is malformed.
+    Metadata of embedded objects is decoded as well. Raises Malformed when it cannot be.
     """
     unknown: list[str] = []
     if not _shape(schema, not path)(value):
@@ -28,7 +26,7 @@ def prune(value: Any, schema: Schema, path: str = "") -> list[str]:
     try:
         return unknown + embedded.decode(value, inner, path) if inner else unknown
     except embedded.MalformedObject as error:
-        raise BadRequest(objectmeta.cannot_be_handled(value, str(error))) from error
+        raise Malformed(str(error)) from error
 
 
 def prune_fields(value: Any, schema: Schema) -> None:

@@ -16,7 +16,7 @@ from . import numbers
 from .correlation import NOTHING, Old
 from .formats import enforced, string_check
 from .go_regex import GoRegexError, matcher
-from .values import go_json, go_quoted, in_key_order, json_equal, type_and_format
+from .values import INT64_MAX, go_json, go_quoted, in_key_order, json_equal, type_and_format
 
 Source = Mapping[str, Any]
 
@@ -62,7 +62,7 @@ class Walker:
             return result
         has_type = bool(_types(source)) or bool(enforced(source))
         result.matched += has_type
-        self._alternatives(result, source, value, path, old)
+        self._alternatives(result, source, value, path)
         result.matched += 2  # the enum check counts as applied even when there is no enum
         if isinstance(value, str):
             self._string(result, source, value, path)
@@ -190,22 +190,23 @@ class Walker:
                 problem = FieldError(FieldProblem.REQUIRED, self._shown(f"{path}.{name}"))
                 result.add(f"{path}.{name} in body is required", problem)
 
-    def _alternatives(self, result: Result, source: Source, value: Any, path: str, old: Old) -> None:
+    def _alternatives(self, result: Result, source: Source, value: Any, path: str) -> None:
+        """What stands in alternatives is never forgiven by itself, only together with the value they are for."""
         inner = Result(matched=1)
         if source.get("anyOf"):
-            self._any_of(inner, source["anyOf"], value, path, old)
+            self._any_of(inner, source["anyOf"], value, path)
         if source.get("oneOf"):
-            self._one_of(inner, source["oneOf"], value, path, old)
+            self._one_of(inner, source["oneOf"], value, path)
         if source.get("allOf"):
-            self._all_of(inner, source["allOf"], value, path, old)
-        if "not" in source and not self._check(source["not"], value, path, old).problems:
+            self._all_of(inner, source["allOf"], value, path)
+        if "not" in source and not self._check(source["not"], value, path, NOTHING).problems:
             self._general(inner, f"{go_quoted(path)} must not validate the schema (not)")
         result.merge(inner)
 
-    def _any_of(self, result: Result, sources: Sequence[Source], value: Any, path: str, old: Old) -> None:
+    def _any_of(self, result: Result, sources: Sequence[Source], value: Any, path: str) -> None:
         best: Result | None = None
         for source in sources:
-            found = self._check(source, value, path, old)
+            found = self._check(source, value, path, NOTHING)
             if not found.problems:
                 result.merge(found)
                 return
@@ -215,8 +216,8 @@ class Walker:
         if best:
             result.merge(best)
 
-    def _one_of(self, result: Result, sources: Sequence[Source], value: Any, path: str, old: Old) -> None:
-        found = [self._check(source, value, path, old) for source in sources]
+    def _one_of(self, result: Result, sources: Sequence[Source], value: Any, path: str) -> None:
+        found = [self._check(source, value, path, NOTHING) for source in sources]
         valid = [one for one in found if not one.problems]
         if len(valid) == 1:
             result.merge(valid[0])
@@ -226,8 +227,8 @@ class Walker:
         if not valid:
             result.merge(max(found, key=lambda one: one.matched))
 
-    def _all_of(self, result: Result, sources: Sequence[Source], value: Any, path: str, old: Old) -> None:
-        found = [self._check(source, value, path, old) for source in sources]
+    def _all_of(self, result: Result, sources: Sequence[Source], value: Any, path: str) -> None:
+        found = [self._check(source, value, path, NOTHING) for source in sources]
         for one in found:
             result.merge(one)
         failed = sum(bool(one.problems) for one in found)
@@ -252,7 +253,7 @@ def _close_enough(expected: tuple[str, ...], actual: str, value: Any) -> bool:
 
 def _is_enum_member(value: Any, allowed: Any) -> bool:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if number and isinstance(allowed, int) and not isinstance(allowed, bool):
+    if number and isinstance(allowed, int) and not isinstance(allowed, bool) and abs(value) <= INT64_MAX:
         return int(value) == allowed  # Go converts to the type of the allowed value, which drops a fraction
     return value is not None and json_equal(value, allowed)
 

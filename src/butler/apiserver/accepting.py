@@ -1,0 +1,161 @@
+"""A client's body as an object of the kind, and in the namespace, that its request speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from butler.errors import ApiError, BadRequest, FieldError, FieldProblem, invalid
+
+from . import refusals
+from .requests import Target, WriteOptions
+from .resources import Object, Resource
+from .schema.decoding import Malformed, go_kind
+from .space import Space
+
+_SCHEME = "pkg/runtime/scheme.go:111"
+_COMMON_KINDS = frozenset({"List", "Status", "DeleteOptions", "WatchEvent", "APIGroup", "APIResourceList"})
+_PACKAGES = {"": "core", "events.k8s.io": "core"}
+
+
+def accept(space: Space, target: Target, body: Any, options: WriteOptions) -> Object:
+    """The object, decoded, with defaults; unknown fields are reported as asked. Raises BadRequest or Invalid."""
+    resource = target.resource
+    try:
+        obj = decoded(space, resource, body, options)
+    except Malformed as error:
+        version = str(body.get("apiVersion") or resource.api_version).rpartition("/")[2]
+        named = f'{body.get("kind") or resource.kind} in version "{version}"'
+        raise BadRequest(f"{named} cannot be handled as a {resource.kind}: {error}") from error
+    check_namespace(target, obj["metadata"])
+    space.checks(resource).default(obj)
+    return obj
+
+
+def accept_patched(
+    space: Space, target: Target, body: Any, shown: Callable[[], str], options: WriteOptions
+) -> Object:
+    """The same for what a patch has made of an object; `shown` tells how a refusal shows it."""
+    try:
+        obj = decoded(space, target.resource, body, options)
+    except Malformed as error:
+        raise invalid("", "", "", [FieldError(FieldProblem.INVALID, "patch", str(error), shown())]) from error
+    _check_name(target, obj["metadata"])
+    check_namespace(target, obj["metadata"])
+    space.checks(target.resource).default(obj)
+    return obj
+
+
+def accept_applied(space: Space, target: Target, merged: Object) -> Object:
+    """What an apply has made, in the shape of its kind. Raises BadRequest."""
+    checks, resource = space.checks(target.resource), target.resource
+    obj = {**merged, "apiVersion": resource.api_version, "kind": resource.kind}
+    try:
+        checks.decode(obj)
+    except Malformed as error:
+        raise BadRequest(f"failed to convert merged object at last version: {error}") from error
+    del obj["apiVersion"], obj["kind"]
+    obj["metadata"].setdefault("name", target.name)
+    _check_name(target, obj["metadata"])
+    check_namespace(target, obj["metadata"])
+    checks.default(obj)
+    return obj
+
+
+def check_applied_type(resource: Resource, config: Any) -> Object:
+    """A copy of an applied configuration, which must say what it is. Raises BadRequest."""
+    body = {} if config is None else config
+    if not isinstance(body, dict):
+        what = f"cannot unmarshal {go_kind(body)} into Go value of type map[string]interface {{}}"
+        raise BadRequest(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: json: {what}")
+    named = {name: value if isinstance(value := body.get(name), str) else "" for name in ("apiVersion", "kind")}
+    if (named["apiVersion"], named["kind"]) != (resource.api_version, resource.kind):
+        version = named["apiVersion"]
+        shown = version if "/" in version else f"/{version}"
+        raise BadRequest(f"invalid object type: {shown}, Kind={named['kind']}")
+    return dict(body)
+
+
+def _check_name(target: Target, meta: Object) -> None:
+    if not meta.get("name"):
+        raise refusals.no_name(target.name)
+    if meta["name"] != target.name:
+        raise refusals.wrong_name(meta["name"], target.name)
+
+
+def check_namespace(target: Target, meta: Object) -> None:
+    if not target.resource.namespaced:
+        meta.pop("namespace", None)
+    elif meta.setdefault("namespace", target.namespace) != target.namespace:
+        raise refusals.wrong_namespace()
+
+
+def decoded(space: Space, resource: Resource, body: Any, options: WriteOptions) -> Object:
+    """A copy of the body in the shape of its kind, without its type. Raises Malformed."""
+    if not isinstance(body, dict):
+        raise Malformed("it is not a JSON object")
+    _check_type(space, resource, body)
+    obj = {**body, "apiVersion": resource.api_version, "kind": resource.kind}
+    _report(space.checks(resource).decode(obj), options)
+    del obj["apiVersion"], obj["kind"]
+    return obj
+
+
+def _report(unknown: list[str], options: WriteOptions) -> None:
+    """Refuse or warn of what a strict reader would not take."""
+    if options.field_validation == "Ignore" or (not unknown and options.remarks is None):
+        return
+    remarks = options.remarks or unknown_fields
+    found = remarks(unknown)
+    if found and options.field_validation == "Strict":
+        raise Malformed(f"strict decoding error: {', '.join(found)}")
+    for text in found:
+        options.warn(text.removeprefix("yaml: unmarshal errors:\n  "))
+
+
+def unknown_fields(paths: list[str]) -> list[str]:
+    return [f'unknown field "{path}"' for path in paths]
+
+
+def _check_type(space: Space, resource: Resource, body: Object) -> None:
+    """What the body says it is must be what is expected; built-in kinds need not say it. Raises Malformed, ApiError."""
+    kind, api_version = body.get("kind"), body.get("apiVersion")
+    if resource.is_custom:
+        _check_custom_type(resource, kind, api_version, body)
+        return
+    kind, api_version = kind or resource.kind, api_version or resource.api_version
+    if (kind, api_version) == (resource.kind, resource.api_version):
+        return
+    found = _known_kind(space, api_version, kind)
+    if not found:
+        raise Malformed(f'no kind "{kind}" is registered for version "{api_version}" in scheme "{_SCHEME}"')
+    if kind == resource.kind and api_version.rpartition("/")[0] == resource.group:
+        raise _wrong_version(api_version, resource)
+    package = _PACKAGES.get(resource.group, resource.group.partition(".")[0])
+    raise Malformed(f"converting ({found}) to ({package}.{resource.kind}): unknown conversion")
+
+
+def _check_custom_type(resource: Resource, kind: Any, api_version: Any, body: Object) -> None:
+    for name, given in (("kind", kind), ("apiVersion", api_version)):
+        if not isinstance(given or "", str):
+            raise Malformed(f"couldn't get version/kind; {name} is not a string")
+    if kind != resource.kind and api_version == resource.api_version:
+        problem = FieldError(FieldProblem.INVALID, "kind", f"must be {resource.kind}", kind)
+        meta = body.get("metadata")
+        name = meta.get("name", "") if isinstance(meta, dict) else ""
+        raise invalid(str(kind), resource.group, str(name), [problem])
+    if api_version != resource.api_version:
+        raise _wrong_version(api_version or "", resource)
+
+
+def _known_kind(space: Space, api_version: str, kind: str) -> str:
+    """The Go type of a kind of any group, or nothing when there is no such kind."""
+    known = space.kinds.of_api_version(api_version, kind.removesuffix("List"))
+    is_known = (known is not None and not known.is_custom) or kind in _COMMON_KINDS
+    return f"{api_version.rpartition('/')[2]}.{kind}" if is_known else ""
+
+
+def _wrong_version(given: str, resource: Resource) -> ApiError:
+    return BadRequest(
+        f"the API version in the data ({given}) does not match the expected API version ({resource.api_version})"
+    )

@@ -1,0 +1,57 @@
+"""Server-side apply: what one manager wants, merged into what is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from butler.errors import Conflict
+
+from . import accepting, refusals, writing
+from .apply import apply
+from .requests import Answer, Target, WriteOptions
+from .resources import Object
+from .space import Space
+
+
+async def apply_patch(space: Space, target: Target, body: Any, options: WriteOptions) -> Answer:
+    """Merge the configuration; create the object if there is none. Raises Conflict on fields that others own."""
+    # Unknown fields stay: it is the merge that refuses them, in its own words.
+    config = accepting.check_applied_type(target.resource, body)
+    if space.latest(target) is not None:
+        return await writing.rebuild(
+            space, target, lambda live: _applied(space, target, live, config, options), options, applying=True
+        )
+    return await _create(space, target, config, options)
+
+
+async def _create(space: Space, target: Target, config: Object, options: WriteOptions) -> Answer:
+    if target.subresource:
+        raise refusals.not_found(target.resource, target.name)
+    meta = config.get("metadata")
+    if isinstance(meta, dict) and meta.get("uid"):
+        raise Conflict(
+            f"uid mismatch: the provided object specified uid {meta['uid']}, and no existing object was found",
+            refusals.about(target),
+        )
+    writing.check_namespace(space, target)
+    obj = _applied(space, target, None, config, options)
+    writing.start_life(space, target.resource, obj)
+    if space.admission.concerns(target.resource, "CREATE", target.subresource):
+        await space.admission.mutate("CREATE", target, obj, None, options)
+    return await writing.insert(space, target, obj, options)
+
+
+def _applied(space: Space, target: Target, live: Object | None, config: Object, options: WriteOptions) -> Object:
+    writer = writing.writer(space, target, options)
+    merged = apply(live, config, target.resource.schema, writer, force=options.force, reset=_reset(target))
+    return accepting.accept_applied(space, target, merged)
+
+
+def _reset(target: Target) -> tuple[str, ...]:
+    """What the endpoint ignores, and what nobody therefore comes to own through it."""
+    resource = target.resource
+    if target.subresource != "status":
+        return ("status",) if resource.status else ()
+    if resource.is_custom:
+        return ("metadata", "spec")
+    return ("spec", "metadata.labels") if resource.group == "apps" else ("spec",)

@@ -1,0 +1,44 @@
+"""Which cluster IPs and node ports the Services of one space have."""
+
+from __future__ import annotations
+
+from butler.errors import FieldError
+
+from .builtins import addresses
+from .requests import Target
+from .resources import Object
+
+SERVICE_NETWORK = "10.96.0.0/12"
+_SERVICES = "/services"
+
+
+class ServiceAddresses:
+    """Knows what is taken, and gives new Services what they need."""
+
+    def __init__(self) -> None:
+        self._ips: dict[str, str] = {}
+        self._ports: dict[int, str] = {}
+
+    def assign(self, target: Target, obj: Object) -> list[FieldError]:
+        """Fill in a Service's addresses, in place; other objects are left alone."""
+        if target.resource.storage_key != _SERVICES or target.subresource:
+            return []
+        key = target.key
+        free = addresses.Addresses(
+            SERVICE_NETWORK,
+            {ip for ip, holder in self._ips.items() if holder != key},
+            taken_ports={port for port, holder in self._ports.items() if holder != key},
+        )
+        return addresses.allocate(obj, free)
+
+    def note(self, key: str, obj: Object | None) -> None:
+        """Remember what a Service has from now on; None when it is gone."""
+        self._ips = {ip: holder for ip, holder in self._ips.items() if holder != key}
+        self._ports = {port: holder for port, holder in self._ports.items() if holder != key}
+        if obj is None:
+            return
+        spec = obj.get("spec") or {}
+        self._ips |= {ip: key for ip in spec.get("clusterIPs") or () if ip != "None"}
+        self._ports |= {port["nodePort"]: key for port in spec.get("ports") or () if port.get("nodePort")}
+        if spec.get("healthCheckNodePort"):
+            self._ports[spec["healthCheckNodePort"]] = key
