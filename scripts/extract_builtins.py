@@ -54,8 +54,6 @@ KINDS = {
 }
 META_KINDS = {"DeleteOptions": "v1", "Status": "v1", "WatchEvent": "v1", "PartialObjectMetadata": "meta.k8s.io/v1"}
 META = "meta.v1"
-SUBRESOURCE_ONLY = {"Binding"}
-"""Kinds that discovery also lists as resources of their own, for clients older than the subresource."""
 ALL_VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 CODEGEN_DEFAULTS: tuple[Any, ...] = ({}, "", 0, False)
 """Defaults the code generator writes for every value field; they say nothing about the API."""
@@ -325,7 +323,7 @@ def extract() -> str:
         kinds.setdefault(group_version, {})[kind] = f"{META}.{kind}"
     extraction.add(f"{META}.ListMeta")
     packages = {name.rpartition(".")[0] for name in extraction.definitions}
-    pairs = {(group_version, kind) for group_version, names in kinds.items() for kind in {*names} - SUBRESOURCE_ONLY}
+    pairs = {(group_version, kind) for group_version, names in kinds.items() for kind in names}
     data = {
         "kubernetes": KUBERNETES.partition("@")[2],
         "packages": {name: specification.prefixes[name] for name in sorted(packages)},

@@ -102,8 +102,30 @@ def go_text(value: Any) -> str:
     """How Kubernetes shows a value inside an error message."""
     if value is None:
         return "null"
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text if isinstance(value, str) else text.translate(_ESCAPED_IN_JSON)
+    if isinstance(value, str):
+        return go_quoted(value)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_ESCAPED_IN_JSON)
+
+
+def go_quoted(text: str) -> str:
+    """A text in Go's `%q`."""
+    if text.isprintable():
+        return json.dumps(text, ensure_ascii=False)
+    return f'"{"".join(map(_go_letter, text))}"'
+
+
+def _go_letter(letter: str) -> str:
+    if letter.isprintable():
+        return json.dumps(letter, ensure_ascii=False)[1:-1]
+    if letter in _GO_ESCAPES:
+        return _GO_ESCAPES[letter]
+    code = ord(letter)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+_GO_ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
 
 
 _ESCAPED_IN_JSON = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}

@@ -53,7 +53,7 @@ def test_a_deployment_is_offered_as_kubernetes_offers_it() -> None:
 
 def test_kinds_that_live_in_subresources_are_no_resources() -> None:
     kinds = {one.kind for one in catalogue.resources()}
-    assert not kinds & {"Binding", "Eviction", "TokenRequest", "Scale", "Status", "DeleteOptions"}
+    assert not kinds & {"Eviction", "TokenRequest", "Scale", "Status", "DeleteOptions"}
     assert {"eviction", "binding"} <= set(resource("pods").subresources)
     assert resource("serviceaccounts").subresources == ("token",)
 

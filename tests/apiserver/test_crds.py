@@ -420,7 +420,10 @@ def test_restrictions_on_the_name_stay() -> None:
     assert "labels" in metadata.properties
 
 
-def test_conversion_without_a_webhook_changes_the_api_version() -> None:
-    old = {"apiVersion": "example.com/v1", "kind": "Widget", "spec": {"a": 1}}
-    assert crds.convert(old, "example.com", "v2") == {**old, "apiVersion": "example.com/v2"}
-    assert old["apiVersion"] == "example.com/v1"
+def test_a_kind_knows_the_webhook_that_converts_it() -> None:
+    client = {"url": "https://localhost/convert"}
+    webhook = {"clientConfig": client, "conversionReviewVersions": ["v9", "v1beta1"]}
+    assert crds.conversion_of({"conversion": {"strategy": "None"}}) is None
+    found = crds.conversion_of({"conversion": {"strategy": "Webhook", "webhook": webhook}})
+    assert found is not None
+    assert (found.client, found.review_version) == (client, "v1beta1")

@@ -221,7 +221,10 @@ def complete_deployment(deployment: Values) -> Values | None:
     return {
         "observedGeneration": generation,
         **dict.fromkeys(numbers, replicas),
-        "conditions": [{"type": "Available", "status": "True"}],
+        "conditions": [
+            {"type": "Available", "status": "True"},
+            {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"},
+        ],
     }
 
 

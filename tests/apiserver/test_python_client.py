@@ -69,7 +69,7 @@ def test_a_config_map_lives_from_creation_to_deletion(core: client.CoreV1Api, te
     assert core.read_namespaced_config_map("c", team).data == {"k": "w"}
     assert [one.metadata.name for one in core.list_namespaced_config_map(team, label_selector="a=b").items] == ["c"]
     answer = core.delete_namespaced_config_map("c", team)
-    assert (answer.status, answer.details.name) == ("Success", "c")
+    assert (answer["status"], answer["details"]["name"]) == ("Success", "c")
     with pytest.raises(ApiException) as refused:
         core.read_namespaced_config_map("c", team)
     assert (refused.value.status, refused.value.reason) == (404, "Not Found")
@@ -163,9 +163,10 @@ def test_wrong_objects_are_refused_field_by_field(apps: client.AppsV1Api, team: 
 
 
 def test_strict_validation_names_the_unknown_field(core: client.CoreV1Api, team: str) -> None:
+    core.create_namespaced_config_map(team, {"metadata": {"name": "c"}})
     with pytest.raises(ApiException) as refused:
-        core.create_namespaced_config_map(team, {"metadata": {"name": "c"}, "dta": {}}, field_validation="Strict")
-    assert refused.value.status == 400
+        core.patch_namespaced_config_map("c", team, {"dta": {}}, field_validation="Strict")
+    assert refused.value.status == 422
     assert 'strict decoding error: unknown field \\"dta\\"' in refused.value.body
 
 

@@ -268,7 +268,7 @@ def test_a_program_in_a_pod_is_its_service_account(
 
 async def test_the_asyncio_client_works_alike(server: Server, tmp_path: Path) -> None:
     file = tmp_path / "config"
-    file.write_text(server.admin_kubeconfig())
+    file.write_bytes(server.admin_kubeconfig())
     connection = await aio.config.new_client_from_config(config_file=str(file))
     async with connection:
         core = aio.client.CoreV1Api(connection)
@@ -291,7 +291,7 @@ async def test_the_asyncio_client_works_alike(server: Server, tmp_path: Path) ->
 
 async def test_the_asyncio_dynamic_client_discovers_and_applies(server: Server, tmp_path: Path) -> None:
     file = tmp_path / "config"
-    file.write_text(server.admin_kubeconfig())
+    file.write_bytes(server.admin_kubeconfig())
     connection = await aio.config.new_client_from_config(config_file=str(file))
     async with connection:
         anywhere = await aio.dynamic.DynamicClient(connection)

@@ -20,27 +20,30 @@ _PACKAGES = {"": "core", "events.k8s.io": "core"}
 
 def accept(space: Space, target: Target, body: Any, options: WriteOptions) -> Object:
     """The object, decoded, with defaults; unknown fields are reported as asked. Raises BadRequest or Invalid."""
-    resource = target.resource
-    try:
-        obj = decoded(space, resource, body, options)
-    except Malformed as error:
-        version = str(body.get("apiVersion") or resource.api_version).rpartition("/")[2]
-        named = f'{body.get("kind") or resource.kind} in version "{version}"'
-        raise BadRequest(f"{named} cannot be handled as a {resource.kind}: {error}") from error
+    obj = understood(space, target.resource, body, options)
     check_namespace(target, obj["metadata"])
-    space.checks(resource).default(obj)
+    space.checks(target.resource).default(obj)
     return obj
 
 
-def accept_patched(
-    space: Space, target: Target, body: Any, shown: Callable[[], str], options: WriteOptions
-) -> Object:
+def understood(space: Space, resource: Resource, body: Any, options: WriteOptions) -> Object:
+    """The object, decoded, and nothing more. Raises BadRequest."""
+    try:
+        return decoded(space, resource, body, options)
+    except Malformed as error:
+        given = body if isinstance(body, dict) else {}
+        version = str(given.get("apiVersion") or resource.api_version).rpartition("/")[2]
+        named = f'{given.get("kind") or resource.kind} in version "{version}"'
+        raise BadRequest(f"{named} cannot be handled as a {resource.kind}: {error}") from error
+
+
+def accept_patched(space: Space, target: Target, body: Any, shown: Callable[[], str], options: WriteOptions) -> Object:
     """The same for what a patch has made of an object; `shown` tells how a refusal shows it."""
     try:
-        obj = decoded(space, target.resource, body, options)
+        obj = decoded(space, target.resource, body, options, in_order=True)
     except Malformed as error:
         raise invalid("", "", "", [FieldError(FieldProblem.INVALID, "patch", str(error), shown())]) from error
-    _check_name(target, obj["metadata"])
+    check_name(target, obj["metadata"])
     check_namespace(target, obj["metadata"])
     space.checks(target.resource).default(obj)
     return obj
@@ -55,8 +58,7 @@ def accept_applied(space: Space, target: Target, merged: Object) -> Object:
     except Malformed as error:
         raise BadRequest(f"failed to convert merged object at last version: {error}") from error
     del obj["apiVersion"], obj["kind"]
-    obj["metadata"].setdefault("name", target.name)
-    _check_name(target, obj["metadata"])
+    check_name(target, obj["metadata"])
     check_namespace(target, obj["metadata"])
     checks.default(obj)
     return obj
@@ -76,7 +78,7 @@ def check_applied_type(resource: Resource, config: Any) -> Object:
     return dict(body)
 
 
-def _check_name(target: Target, meta: Object) -> None:
+def check_name(target: Target, meta: Object) -> None:
     if not meta.get("name"):
         raise refusals.no_name(target.name)
     if meta["name"] != target.name:
@@ -90,13 +92,16 @@ def check_namespace(target: Target, meta: Object) -> None:
         raise refusals.wrong_namespace()
 
 
-def decoded(space: Space, resource: Resource, body: Any, options: WriteOptions) -> Object:
-    """A copy of the body in the shape of its kind, without its type. Raises Malformed."""
+def decoded(space: Space, resource: Resource, body: Any, options: WriteOptions, *, in_order: bool = False) -> Object:
+    """A copy of the body in the shape of its kind, without its type. Raises Malformed.
+
+    Unknown fields are reported as they stand in the body, or `in_order` of their names."""
     if not isinstance(body, dict):
         raise Malformed("it is not a JSON object")
     _check_type(space, resource, body)
     obj = {**body, "apiVersion": resource.api_version, "kind": resource.kind}
-    _report(space.checks(resource).decode(obj), options)
+    unknown = space.checks(resource).decode(obj)
+    _report(sorted(unknown) if in_order else unknown, options)
     del obj["apiVersion"], obj["kind"]
     return obj
 

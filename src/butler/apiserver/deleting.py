@@ -26,12 +26,15 @@ async def delete(space: Space, target: Target, options: DeleteOptions, write: Wr
         old = row.decode()
         _check_preconditions(target, old, options)
         if space.admission.concerns(target.resource, "DELETE", ""):
-            await space.admission.validate("DELETE", target, None, old, write)
+            seen = msgspec.json.decode(await space.converter.value(target.resource, row))
+            await space.admission.validate("DELETE", target, None, seen, write)
             now = space.latest(target)
             if now is None or now.revision != row.revision:
                 continue
         space.admission.check("DELETE", target, None, old, write)
-        return await _delete(space, target, row, old, options)
+        answer = await _delete(space, target, row, old, options)
+        answer.value = await space.converter.written(target.resource, answer.value)
+        return answer
     raise refusals.modified(target)
 
 

@@ -14,7 +14,7 @@ from butler.kube import versions
 
 from .builtins import catalogue
 from .documents import Document
-from .negotiation import Form, Representation, negotiate, negotiate_discovery
+from .negotiation import Form, Representation, negotiate_discovery, negotiate_document
 from .resources import Resource
 
 KUBERNETES_MAJOR, KUBERNETES_MINOR = "1", "36"
@@ -70,7 +70,7 @@ class Discovery:
         """What stands at a path; None when nothing does. Raises NotAcceptable."""
         path = path.rstrip("/")
         at_root = path in ("/api", "/apis")
-        representation = negotiate_discovery(accept) if at_root else negotiate(accept)
+        representation = negotiate_discovery(accept) if at_root else negotiate_document(accept)
         built = self._find(path, representation.form is Form.DISCOVERY)
         if built is None:
             return None

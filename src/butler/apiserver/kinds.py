@@ -18,6 +18,7 @@ class Kinds:
         """Grows with every change, so that documents derived from the kinds know when they are stale."""
         for resource in built_in:
             self._add(resource)
+        self._built_in_groups = frozenset(resource.group for resource in self)
 
     def at(self, group: str, version: str, plural: str) -> Resource | None:
         return self._by_path.get((group, version, plural))
@@ -41,6 +42,9 @@ class Kinds:
 
     def has_group(self, group: str) -> bool:
         return any(one == group for one, _, _ in self._by_path)
+
+    def is_built_in_group(self, group: str) -> bool:
+        return group in self._built_in_groups
 
     def has_version(self, group: str, version: str) -> bool:
         return any((one, other) == (group, version) for one, other, _ in self._by_path)

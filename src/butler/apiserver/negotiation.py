@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-from butler.errors import NotAcceptable
+from butler.errors import Details, NotAcceptable
 
 _OFFERED = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+_OFFERED_STREAMS = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
 _HUMAN_CLIENTS = ("curl", "Wget", "Mozilla/5.0")
 _META_VERSIONS = ("v1", "v1beta1")
 
@@ -55,13 +56,13 @@ class _Clause:
 
 
 @lru_cache(maxsize=512)
-def negotiate(accept: str | None, is_custom: bool = False) -> Representation:
+def negotiate(accept: str | None, is_custom: bool = False, is_collection: bool = False) -> Representation:
     """The best offer for an API resource; custom resources accept `application/*` too. Raises NotAcceptable."""
     if not accept:
         return Representation()
     clauses = _clauses(accept)
     if not is_custom and not any(clause.type in _BUILT_IN_TYPES for clause in clauses):
-        raise _no_such_type()
+        raise no_such_type(f"{_OFFERED}, {_OFFERED_STREAMS}" if is_collection else _OFFERED)
     for clause in clauses:
         for is_yaml in _OFFERS.get(clause.type, ()):
             representation = _offer(clause.parameters, is_yaml)
@@ -70,15 +71,20 @@ def negotiate(accept: str | None, is_custom: bool = False) -> Representation:
     raise NotAcceptable(f"only the following media types are accepted: {_OFFERED}")
 
 
+def negotiate_document(accept: str | None) -> Representation:
+    """The best offer for a document that has only one form. Raises NotAcceptable."""
+    representation = negotiate(accept)
+    if representation.form is not Form.FULL:
+        raise NotAcceptable(f"only the following media types are accepted: {_OFFERED}")
+    return representation
+
+
 @lru_cache(maxsize=64)
 def negotiate_discovery(accept: str | None) -> Representation:
     """The best offer for `/api` and `/apis`: a list of names, or everything in one document. Raises NotAcceptable."""
     if not accept:
         return Representation()
-    clauses = _clauses(accept)
-    if not any(clause.type in _BUILT_IN_TYPES for clause in clauses):
-        raise _no_such_type()
-    for clause in clauses:
+    for clause in _clauses(accept):
         target = tuple(clause.parameters.get(name, "") for name in ("g", "v", "as"))
         for is_yaml in _OFFERS.get(clause.type, ()):
             if target == ("", "", ""):
@@ -104,8 +110,13 @@ _OFFERS = {
 _BUILT_IN_TYPES = {"application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "*/*"}
 
 
-def _no_such_type() -> NotAcceptable:
-    return NotAcceptable(f"406: Not Acceptable\n\nAvailable representations: {_OFFERED}")
+def no_such_type(offered: str) -> NotAcceptable:
+    return NotAcceptable(f"406: Not Acceptable\n\nAvailable representations: {offered}", Details())
+
+
+def accepts_json(accept: str | None) -> bool:
+    """Whether a client takes JSON, for documents that are nothing else."""
+    return not accept or any(clause.type in ("application/json", "*/*") for clause in _parse(accept))
 
 
 def _offer(parameters: dict[str, str], is_yaml: bool) -> Representation | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from butler.errors import BadRequest, FieldError, FieldProblem, invalid
+from butler.errors import BadRequest
 
 from . import accepting, applying, writing
 from .patch import wording
@@ -34,16 +34,19 @@ async def patch(space: Space, target: Target, media_type: str, change: Any, opti
     """Change an object as the patch says. Raises NotFound, Conflict, Invalid, BadRequest."""
     if media_type == APPLY_PATCH:
         return await applying.apply_patch(space, target, change, options)
-    _check_options(options)
-
     def build(live: Object) -> Object:
         made = patched(target, media_type, with_type(target.resource, live), change)
-        return accepting.accept_patched(space, target, made, _shown(media_type, made, change), options)
+        told = shown(media_type, made, change)
+        if options.field_validation == "Strict":
+            # Before what is unknown leaves the object.
+            text = told()
+            told = lambda: text  # noqa: E731 - the other shape of the same thing
+        return accepting.accept_patched(space, target, made, told, options)
 
     return await writing.rebuild(space, target, build, options)
 
 
-def _shown(media_type: str, made: Object, change: Any) -> Callable[[], str]:
+def shown(media_type: str, made: Object, change: Any) -> Callable[[], str]:
     """How a refusal shows what a patch has made: the patch itself where it was merged in."""
     return (lambda: wording.go_text(change)) if media_type == STRATEGIC_PATCH else (lambda: go_json(made))
 
@@ -58,9 +61,3 @@ def patched(target: Target, media_type: str, obj: Object, change: Any) -> Object
         case "application/strategic-merge-patch+json":
             return apply_strategic_patch(obj, change, target.resource.schema)
     raise BadRequest(f"unknown patch type {media_type}")
-
-
-def _check_options(options: WriteOptions) -> None:
-    if options.force:
-        problem = FieldError(FieldProblem.FORBIDDEN, "force", "may not be specified for non-apply patch")
-        raise invalid("PatchOptions", "meta.k8s.io", "", [problem])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -15,7 +16,7 @@ from . import refusals
 from .requests import Answer, ListOptions, Target
 from .resources import Resource
 from .space import Space
-from .storage.store import Page
+from .storage.store import Row
 
 _CHUNK = 500
 
@@ -29,54 +30,69 @@ class Listing:
     revision: int
     continuation: str = ""
     remaining: int = 0
+    is_last: bool = True
+    """Whether nothing more belongs to the answer."""
 
 
-def get(space: Space, target: Target) -> Answer:
+async def get(space: Space, target: Target) -> Answer:
     """The newest durable version. Raises NotFound."""
     row = space.store.get(space.bucket(target.resource), target.key)
     if row is None:
         raise refusals.not_found(target.resource, target.name)
-    return Answer(target.resource, row.value)
+    return Answer(target.resource, await space.converter.value(target.resource, row))
 
 
-def list_objects(space: Space, resource: Resource, namespace: str, options: ListOptions) -> Listing:
-    """One page of the objects that match. Raises BadRequest, Expired, Timeout (a version that is not there yet)."""
+async def list_objects(space: Space, resource: Resource, namespace: str, options: ListOptions) -> Listing:
+    """The objects that match, all at once. Raises BadRequest, Expired, Timeout (a version that is not there yet)."""
+    whole = Listing(resource, [], 0)
+    async for part in parts(space, resource, namespace, options):
+        whole = replace(part, values=whole.values + part.values)
+    return whole
+
+
+async def parts(
+    space: Space, resource: Resource, namespace: str, options: ListOptions
+) -> AsyncGenerator[Listing, None]:
+    """The same list in parts small enough to hold; the last one says how to go on. Raises like `list_objects`."""
     matcher = Matcher(resource, options.labels, options.fields)
     after, revision = _position(space, options)
     bucket, prefix = space.bucket(resource), prefix_for(resource, namespace, options.fields)
-    try:
-        if not matcher.selective:
-            page = space.store.page(bucket, prefix, after=after, limit=options.limit, revision=revision)
-            return _listing(resource, page, [row.value for row in page.rows])
-        return _filtered(space, resource, prefix, matcher, options.limit, after, revision)
-    except Expired as error:
-        raise _expired_continuation(error, options, after) from error
+    wanted, more = options.limit, True
+    while more:
+        size = _CHUNK if matcher.selective or not wanted else min(_CHUNK, wanted)
+        is_counted = not matcher.selective and size == wanted
+        try:
+            page = space.store.page(bucket, prefix, after=after, limit=size, revision=revision, count=is_counted)
+        except Expired as error:
+            raise _expired_continuation(error, options, after) from error
+        revision, more = page.revision, page.more
+        rows, values = await _matching(space, resource, matcher, page.rows)
+        if wanted and len(values) >= wanted:
+            rows, values = rows[:wanted], values[:wanted]
+            more = more or rows[-1] is not page.rows[-1]
+            token = _token(revision, rows[-1].key) if more else ""
+            yield Listing(resource, values, revision, token, page.remaining)
+            return
+        wanted -= len(values) if wanted else 0
+        yield Listing(resource, values, revision, is_last=not more)
+        after = page.rows[-1].key if page.rows else ""
 
 
-def _filtered(
-    space: Space, resource: Resource, prefix: str, matcher: Matcher, limit: int, after: str, revision: int
-) -> Listing:
-    """Read on until enough objects match."""
-    values: list[bytes] = []
-    while True:
-        page = space.store.page(
-            space.bucket(resource), prefix, after=after, limit=_CHUNK if limit else 0, revision=revision, count=False
-        )
-        revision = page.revision
-        for row in page.rows:
-            if matcher.matches_value(row.value):
-                values.append(row.value)
-                if len(values) == limit and (page.more or row is not page.rows[-1]):
-                    return Listing(resource, values, revision, _token(revision, row.key))
-        if not page.more:
-            return Listing(resource, values, revision)
-        after = page.rows[-1].key
+async def _matching(
+    space: Space, resource: Resource, matcher: Matcher, rows: list[Row]
+) -> tuple[list[Row], list[bytes]]:
+    values = await values_of(space, resource, rows)
+    if not matcher.selective:
+        return rows, values
+    chosen = [index for index, value in enumerate(values) if matcher.matches_value(value)]
+    return [rows[index] for index in chosen], [values[index] for index in chosen]
 
 
-def _listing(resource: Resource, page: Page, values: list[bytes]) -> Listing:
-    if not page.more:
-        return Listing(resource, values, page.revision)
-    return Listing(resource, values, page.revision, _token(page.revision, page.rows[-1].key), page.remaining)
+async def values_of(space: Space, resource: Resource, rows: list[Row]) -> list[bytes]:
+    """Stored objects as this version shows them."""
+    if not resource.is_custom:
+        return [row.value for row in rows]
+    return await space.converter.shown(resource, rows)
 
 
 def prefix_for(resource: Resource, namespace: str, fields: FieldSelector) -> str:

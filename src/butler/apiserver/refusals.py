@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from butler.errors import AlreadyExists, BadRequest, Cause, Conflict, Details, Forbidden, MethodNotAllowed, NotFound
+from butler.errors import (
+    AlreadyExists,
+    BadRequest,
+    Cause,
+    Conflict,
+    Details,
+    Forbidden,
+    MethodNotAllowed,
+    NotFound,
+    go_quoted,
+)
 
 from .requests import Target
 from .resources import Resource
@@ -14,11 +24,11 @@ def about(target: Target, *causes: Cause) -> Details:
 
 
 def not_found(resource: Resource, name: str) -> NotFound:
-    return NotFound(f'{resource.qualified} "{name}" not found', about(Target(resource, name=name)))
+    return NotFound(f"{resource.qualified} {go_quoted(name)} not found", about(Target(resource, name=name)))
 
 
 def namespace_not_found(namespace: str) -> NotFound:
-    return NotFound(f'namespaces "{namespace}" not found', Details(name=namespace, kind="namespaces"))
+    return NotFound(f"namespaces {go_quoted(namespace)} not found", Details(name=namespace, kind="namespaces"))
 
 
 def namespace_terminating(target: Target) -> Forbidden:
@@ -29,11 +39,13 @@ def namespace_terminating(target: Target) -> Forbidden:
 
 
 def forbidden(target: Target, why: str, *causes: Cause) -> Forbidden:
-    return Forbidden(f'{target.resource.qualified} "{target.name}" is forbidden: {why}', about(target, *causes))
+    return Forbidden(
+        f"{target.resource.qualified} {go_quoted(target.name)} is forbidden: {why}", about(target, *causes)
+    )
 
 
 def already_exists(target: Target) -> AlreadyExists:
-    return AlreadyExists(f'{target.resource.qualified} "{target.name}" already exists', about(target))
+    return AlreadyExists(f"{target.resource.qualified} {go_quoted(target.name)} already exists", about(target))
 
 
 def modified(target: Target) -> Conflict:
@@ -44,7 +56,7 @@ def modified(target: Target) -> Conflict:
 
 def conflict(target: Target, why: str) -> Conflict:
     return Conflict(
-        f'Operation cannot be fulfilled on {target.resource.qualified} "{target.name}": {why}', about(target)
+        f"Operation cannot be fulfilled on {target.resource.qualified} {go_quoted(target.name)}: {why}", about(target)
     )
 
 
@@ -75,9 +87,7 @@ def wrong_name(given: str, expected: str) -> BadRequest:
 
 
 def no_name(expected: str) -> BadRequest:
-    return BadRequest(
-        f"the name of the object ({expected} based on URL) was undeterminable: name must be provided"
-    )
+    return BadRequest(f"the name of the object ({expected} based on URL) was undeterminable: name must be provided")
 
 
 def method_not_allowed() -> MethodNotAllowed:

@@ -28,6 +28,16 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Conversion:
+    """The webhook that brings objects of a custom kind from one version into another."""
+
+    client: Object
+    """Its `clientConfig`."""
+    review_version: str
+    """The version of ConversionReview it understands."""
+
+
+@dataclass(frozen=True, slots=True)
 class Scale:
     """Where a kind keeps what its scale subresource shows (JSONPaths such as `.spec.replicas`)."""
 
@@ -77,6 +87,12 @@ class Resource:
     """Fields beside metadata.name and metadata.namespace that field selectors may name, such as `spec.nodeName`."""
     storage_version: str = ""
     """The version objects are stored in, when it is not this one."""
+    oldest_version: str = ""
+    """For custom kinds, the version of stored objects that do not say which they are in."""
+    schema_since: int = 0
+    """For custom kinds, the revision since which this schema holds; older objects have not been through it."""
+    conversion: Conversion | None = None
+    """Versions of a custom kind without one differ in nothing but their name and schema."""
     behaviour: Behaviour | None = None
     is_custom: bool = False
     """Defined by a CustomResourceDefinition rather than built in."""

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from butler.errors import FieldError, FieldProblem, invalid
+from butler.errors import FieldError, FieldProblem, Invalid, invalid
 from butler.kube.selectors import text_at
 
-from . import patching, refusals, writing
+from . import accepting, patching, refusals, writing
+from .builtins import catalogue
 from .requests import Answer, Target, WriteOptions
 from .resources import Object, Resource
 from .resources import Scale as ScalePaths
-from .schema.model import from_openapi
 from .space import Space
 
-SCALE = Resource(
-    "autoscaling",
-    "v1",
-    "Scale",
-    "scales",
-    from_openapi({"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
-)
+SCALE = Resource("autoscaling", "v1", "Scale", "scales", catalogue.schema_of("autoscaling", "v1", "Scale"))
 
 
 def scale_of(resource: Resource, obj: Object) -> Object:
@@ -42,8 +36,9 @@ def scale_of(resource: Resource, obj: Object) -> Object:
     }
 
 
-async def update(space: Space, target: Target, scale: Any, options: WriteOptions) -> Object:
+async def update(space: Space, target: Target, scale: Object, options: WriteOptions) -> Object:
     """Set the wanted number as a PUT of a Scale says."""
+    accepting.check_name(target, scale["metadata"])
 
     def build(live: Object) -> Object:
         return _scaled(target, live, scale)
@@ -53,12 +48,15 @@ async def update(space: Space, target: Target, scale: Any, options: WriteOptions
 
 async def patch(space: Space, target: Target, media_type: str, change: Any, options: WriteOptions) -> Object:
     """Set the wanted number as a patch of the Scale says."""
+    scales = Target(SCALE, target.namespace, target.name)
 
     def build(live: Object) -> Object:
         if media_type == patching.APPLY_PATCH:
-            return _scaled(target, live, change)
-        shown = scale_of(target.resource, live)
-        return _scaled(target, live, patching.patched(Target(SCALE), media_type, shown, change))
+            config = accepting.check_applied_type(SCALE, change)
+            return _scaled(target, live, accepting.understood(space, SCALE, config, options))
+        made = patching.patched(scales, media_type, scale_of(target.resource, live), change)
+        scale = accepting.accept_patched(space, scales, made, patching.shown(media_type, made, change), options)
+        return _scaled(target, live, scale)
 
     return await _store(space, target, build, options)
 
@@ -69,15 +67,11 @@ async def _store(space: Space, target: Target, build: writing.Build, options: Wr
     return scale_of(target.resource, answer.decode())
 
 
-def _scaled(target: Target, live: Object, scale: Any) -> Object:
-    if not isinstance(scale, dict):
-        raise invalid("Scale", "autoscaling", target.name, [_bad_replicas(scale)])
-    meta = scale.get("metadata") or {}
-    if meta.get("name", target.name) != target.name:
-        raise refusals.wrong_name(meta["name"], target.name)
-    wanted = (scale.get("spec") or {}).get("replicas", 0)
-    if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted < 0:
-        raise invalid("Scale", "autoscaling", target.name, [_bad_replicas(wanted)])
+def _scaled(target: Target, live: Object, scale: Object) -> Object:
+    meta = scale["metadata"]
+    wanted = scale.get("spec", {}).get("replicas", 0)
+    if wanted < 0:
+        raise _negative(target, wanted)
     writing.check_uid(target, meta, live)
     if meta.get("resourceVersion"):
         live["metadata"]["resourceVersion"] = meta["resourceVersion"]
@@ -89,8 +83,17 @@ def _scaled(target: Target, live: Object, scale: Any) -> Object:
     return live
 
 
-def _bad_replicas(value: Any) -> FieldError:
-    return FieldError(FieldProblem.INVALID, "spec.replicas", "must be greater than or equal to 0", value)
+def _negative(target: Target, value: int) -> Invalid:
+    resource = target.resource
+    if resource.is_custom:
+        path, detail = _paths(resource).spec_replicas, "should be a non-negative integer"
+        return invalid(resource.kind, resource.group, target.name, [_bad(path, detail, value)])
+    problem = _bad("spec.replicas", "must be greater than or equal to 0", value)
+    return invalid("Scale", "autoscaling", target.name, [problem])
+
+
+def _bad(path: str, detail: str, value: int) -> FieldError:
+    return FieldError(FieldProblem.INVALID, path, detail, value)
 
 
 def _paths(resource: Resource) -> ScalePaths:

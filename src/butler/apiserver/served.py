@@ -91,7 +91,7 @@ class ServedSpace(Space):
         for task in self._tasks:
             with suppress(asyncio.CancelledError):
                 await task
-        await self.admission.caller.close()
+        await self.callouts.close()
 
     def health(self) -> dict[str, str]:
         """Each check by name, with what is wrong or nothing."""

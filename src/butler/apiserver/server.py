@@ -132,7 +132,7 @@ class Server:
 
     async def _listen(self, face: Face) -> None:
         loop = asyncio.get_running_loop()
-        self._runner = web.Server(face, keepalive_timeout=300, access_log=None)
+        self._runner = web.Server(face, keepalive_timeout=300, access_log=None, auto_decompress=False)
         self._listener = await loop.create_server(
             self._runner,
             self._host,

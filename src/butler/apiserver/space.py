@@ -11,7 +11,9 @@ from butler.runtime.clock import Chance, Clock
 from . import refusals
 from .admission import Admission
 from .auth.rbac import Rbac
+from .callouts import Callouts
 from .checks import Checks
+from .converting import Converter
 from .kinds import Kinds
 from .requests import Target, object_key
 from .resources import Object, Resource
@@ -30,6 +32,8 @@ class Space:
     def __init__(self, name: str, store: Store, kinds: Kinds, clock: Clock, chance: Chance) -> None:
         self.name, self.store, self.kinds = name, store, kinds
         self.clock, self.chance = clock, chance
+        self.callouts = Callouts(self)
+        self.converter = Converter(self)
         self.admission = Admission(self)
         self.rbac = Rbac()
         self.addresses = ServiceAddresses()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,12 +17,13 @@ import msgspec
 
 from butler.errors import ApiError
 
-from .reading import Matcher, parse_version, prefix_for, too_new
+from . import converting
+from .reading import Matcher, parse_version, prefix_for, too_new, values_of
 from .requests import WatchOptions, prefix_of
 from .resources import Resource
 from .space import Space
 from .storage.changes import Change
-from .storage.store import Event, Store, frame
+from .storage.store import Event, Row, Store, frame
 
 _QUEUE_LIMIT = 1000
 _CHUNK = 500
@@ -158,9 +159,13 @@ class Watch:
         store = self._space.store
         watcher = Watcher(store, self._space.bucket(self.resource), self._prefix, self._from)
         if self._initial:
-            for signals, revision in self._existing():
-                yield signals
-                watcher.position = revision
+            try:
+                async for signals, revision in self._existing():
+                    yield signals
+                    watcher.position = revision
+            except ApiError as error:
+                yield [error_signal(error)]
+                return
             if self._options.send_initial_events:
                 yield [self._bookmark(watcher.position, initial=True)]
         elif self._from == 0:
@@ -178,6 +183,8 @@ class Watch:
         while (left := deadline - loop.time()) > 0:
             try:
                 events = await watcher.next(min(left, BOOKMARK_INTERVAL))
+                if events and self.resource.is_custom:
+                    events = [await self._as_asked(event) for event in events]
             except ApiError as error:
                 yield [error_signal(error)]
                 return
@@ -189,21 +196,32 @@ class Watch:
             elif not events and self._options.bookmarks:
                 yield [self._bookmark(watcher.position)]
 
-    def _existing(self) -> Iterator[tuple[list[Signal], int]]:
+    async def _existing(self) -> AsyncIterator[tuple[list[Signal], int]]:
         """What is there now, as of one revision, in pages."""
         store, bucket, after, revision = self._space.store, self._space.bucket(self.resource), "", 0
         while True:
             page = store.page(bucket, self._prefix, after=after, limit=_CHUNK, revision=revision, count=False)
             revision = page.revision
+            values = await values_of(self._space, self.resource, page.rows)
             matching = [
-                Signal("ADDED", row.value)
-                for row in page.rows
-                if not self._matcher.selective or self._matcher.matches_value(row.value)
+                Signal("ADDED", value)
+                for value in values
+                if not self._matcher.selective or self._matcher.matches_value(value)
             ]
             yield matching, revision
             if not page.more:
                 return
             after = page.rows[-1].key
+
+    async def _as_asked(self, event: Event) -> Event:
+        """The event with its object, before and after, in the version that is watched."""
+        if converting.is_ready(self.resource, event):
+            return event
+        seen = [Row(event.key, event.revision, event.value)]
+        if event.previous_value is not None:
+            seen.append(Row(event.key, 0, event.previous_value))
+        value, *previous = await self._space.converter.shown(self.resource, seen)
+        return Event(event.revision, event.bucket, event.key, event.change, value, next(iter(previous), None))
 
     def _signal(self, event: Event) -> Signal | None:
         """What an event is to this watch: with a selector, objects also come and go by changing."""

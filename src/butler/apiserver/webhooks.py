@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import base64
-import binascii
-import ssl
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import aiohttp
 import msgspec
 
 from butler.errors import ApiError, BadRequest, Cause, Details, Forbidden, InternalError
 from butler.kube.selectors import LabelSelector, from_label_selector
 
+from .callouts import CallFailed
 from .cel import Expression
 from .patch.json_patch import apply_json_patch
 from .requests import Target, WriteOptions, with_type
@@ -22,8 +20,6 @@ from .resources import Object, Resource
 if TYPE_CHECKING:
     from .kinds import Kinds
     from .space import Space
-
-_ANSWER_LIMIT = 3 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +160,10 @@ def _rule(rule: Object) -> _Rule:
 
 
 class Caller:
-    """Talks to webhooks over HTTPS."""
+    """Asks admission webhooks."""
 
     def __init__(self, space: Space) -> None:
         self._space = space
-        self._session: aiohttp.ClientSession | None = None
-        self._contexts: dict[str, ssl.SSLContext] = {}
 
     async def allowed(self, hook: Webhook, question: Question) -> None:
         """Raises what the webhook refuses with, or InternalError when it must answer and does not."""
@@ -188,10 +182,6 @@ class Caller:
             raise InternalError(f"Internal error occurred: {error}") from error
         return {key: value for key, value in changed.items() if key not in ("apiVersion", "kind")}
 
-    async def close(self) -> None:
-        if self._session is not None:
-            await self._session.close()
-
     async def _answer(self, hook: Webhook, question: Question) -> Object | None:
         if question.options.dry_run and hook.has_side_effects:
             raise BadRequest(f'admission webhook "{hook.name}" does not support dry run')
@@ -202,8 +192,8 @@ class Caller:
             "request": request_of(question, uid),
         }
         try:
-            answer = _checked(uid, await self._post(hook, review))
-        except _CallFailed as error:
+            answer = _checked(uid, await self._space.callouts.post(hook.client, review, hook.timeout))
+        except CallFailed as error:
             if hook.fails_closed:
                 text = f'failed calling webhook "{hook.name}": failed to call webhook: {error}'
                 raise InternalError(f"Internal error occurred: {text}", Details(causes=(Cause("", text),))) from error
@@ -213,73 +203,6 @@ class Caller:
         if not answer.get("allowed"):
             raise _denied(hook, answer)
         return answer
-
-    async def _post(self, hook: Webhook, review: Object) -> Any:
-        url, server_name = self._address(hook)
-        try:
-            async with self._client().post(
-                url,
-                data=msgspec.json.encode(review),
-                headers={"Content-Type": "application/json", "Accept": "application/json"},
-                ssl=self._context(hook.client.get("caBundle", "")),
-                server_hostname=server_name or None,
-                timeout=aiohttp.ClientTimeout(total=hook.timeout),
-                allow_redirects=False,
-            ) as response:
-                body = await response.content.read(_ANSWER_LIMIT)
-                if response.status != 200:
-                    raise _CallFailed(f'Post "{url}": the server answered {response.status}')
-                return msgspec.json.decode(body)
-        except TimeoutError as error:
-            raise _CallFailed(f'Post "{url}": context deadline exceeded') from error
-        except (aiohttp.ClientError, OSError, msgspec.DecodeError, ssl.SSLError) as error:
-            raise _CallFailed(f'Post "{url}": {error}') from error
-
-    def _address(self, hook: Webhook) -> tuple[str, str]:
-        """The URL to call, and the name its certificate must carry when that is not the host of the URL."""
-        if hook.client.get("url"):
-            return hook.client["url"], ""
-        service = hook.client["service"]
-        name, namespace = service["name"], service["namespace"]
-        host, port = self._backend(name, namespace, int(service.get("port", 443)))
-        return f"https://{host}:{port}{service.get('path', '')}?timeout={int(hook.timeout)}s", f"{name}.{namespace}.svc"
-
-    def _backend(self, name: str, namespace: str, port: int) -> tuple[str, int]:
-        services = self._space.kinds.at("", "v1", "services")
-        service = self._space.find(services, namespace, name) if services else None
-        if service is None:
-            raise _CallFailed(f'service "{name}" not found')
-        spec = service.get("spec") or {}
-        if spec.get("type") == "ExternalName":
-            return spec["externalName"], port
-        wanted: Object = next((one for one in spec.get("ports") or () if one["port"] == port), {})
-        endpoints = self._space.kinds.at("", "v1", "endpoints")
-        found = self._space.find(endpoints, namespace, name) if endpoints else None
-        for subset in (found or {}).get("subsets") or ():
-            for backend in subset.get("ports") or ():
-                if subset.get("addresses") and backend.get("name", "") == wanted.get("name", ""):
-                    return subset["addresses"][0]["ip"], int(backend["port"])
-        raise _CallFailed(f'no endpoints available for service "{name}"')
-
-    def _client(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            self._session = aiohttp.ClientSession()
-        return self._session
-
-    def _context(self, bundle: str) -> ssl.SSLContext:
-        context = self._contexts.get(bundle)
-        if context is None:
-            try:
-                authority = base64.b64decode(bundle).decode() if bundle else None
-                context = ssl.create_default_context(cadata=authority)
-            except (ValueError, binascii.Error, ssl.SSLError) as error:
-                raise _CallFailed(f"caBundle: {error}") from error
-            self._contexts[bundle] = context
-        return context
-
-
-class _CallFailed(Exception):
-    """The webhook gave no usable answer."""
 
 
 def request_of(question: Question, uid: str) -> Object:
@@ -322,9 +245,9 @@ def _typed(question: Question, obj: Object | None) -> Object | None:
 def _checked(uid: str, review: Any) -> Object:
     answer = review.get("response") if isinstance(review, dict) else None
     if not isinstance(answer, dict) or review.get("kind") != "AdmissionReview":
-        raise _CallFailed("expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview")
+        raise CallFailed("expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview")
     if answer.get("uid") != uid:
-        raise _CallFailed(f'expected response.uid="{uid}", got "{answer.get("uid")}"')
+        raise CallFailed(f'expected response.uid="{uid}", got "{answer.get("uid")}"')
     return answer
 
 

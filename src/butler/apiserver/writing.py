@@ -2,17 +2,18 @@
 
 Every write goes the same way: decode, default, record who owns which field, admit, prepare, validate, store. Nothing
 is awaited between reading the newest version and staging the new one, so no lock is needed; where a webhook has to be
-asked in between, the version is compared afterwards and the way is gone again.
+asked in between, to admit or to convert, the version is compared afterwards and the way is gone again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+
+import msgspec
 
 from butler.errors import FieldError, FieldProblem, Unclassified, invalid
 
-from . import deleting, refusals
+from . import converting, deleting, refusals
 from .accepting import accept
 from .apply import Writer, keep_times, record_create, record_update
 from .auth.users import UserInfo
@@ -62,12 +63,13 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
     space.admission.check("CREATE", target, obj, None, options)
     if space.admission.concerns(resource, "CREATE", target.subresource):
         await space.admission.validate("CREATE", target, obj, None, options)
+    stored = await space.converter.for_storage(resource, obj)
     if space.latest(target) is not None:
         raise refusals.already_exists(target)
     if options.dry_run:
         return Answer(resource, encode(obj), created=True)
-    event = await stage(space, target, Change.ADDED, obj)
-    return Answer(resource, event, created=True)
+    value = await stage(space, target, Change.ADDED, stored)
+    return Answer(resource, await space.converter.written(resource, value), created=True)
 
 
 async def update(space: Space, target: Target, obj: Object, options: WriteOptions) -> Answer:
@@ -114,8 +116,9 @@ async def rebuild(
     `subresource` names the endpoint a change of the whole object came through, for the record of who owns what."""
     for _ in range(_ATTEMPTS):
         row = space.existing(target)
-        old = row.decode()
-        obj = build(row.decode())
+        shown = await space.converter.value(target.resource, row)
+        old: Object = msgspec.json.decode(shown)
+        obj = build(msgspec.json.decode(shown))
         _check_precondition(target, obj, old)
         obj = _carried_over(target, obj, old)
         if applying:
@@ -142,22 +145,23 @@ async def _replace(
     obj["metadata"]["resourceVersion"] = str(row.revision)
     if _spec_changed(resource, obj, old):
         obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
-    if obj == old:
-        return Answer(resource, row.value)
+    if obj == old and converting.is_up_to_date(resource, row):
+        return Answer(resource, encode(old))
     problems = taken + space.checks(resource).validate_update(obj, old, options.warn)
     if problems:
         raise invalid(resource.kind, resource.group, target.name, problems)
     space.admission.check("UPDATE", target, obj, old, options)
     if asked:
         await space.admission.validate("UPDATE", target, obj, old, options)
-        now = space.latest(target)
-        if now is None or now.revision != row.revision:
-            return None
+    stored = await space.converter.for_storage(resource, obj)
+    now = space.latest(target)
+    if now is None or now.revision != row.revision:
+        return None
     if options.dry_run:
         return Answer(resource, encode(obj))
-    if deleting.is_finished(resource, obj):
-        return Answer(resource, await stage(space, target, Change.DELETED, obj, row), deleted=True)
-    return Answer(resource, await stage(space, target, Change.MODIFIED, obj, row))
+    change = Change.DELETED if deleting.is_finished(resource, obj) else Change.MODIFIED
+    value = await stage(space, target, change, stored, row)
+    return Answer(resource, await space.converter.written(resource, value), deleted=change is Change.DELETED)
 
 
 # -- steps ------------------------------------------------------------------------------------------------------

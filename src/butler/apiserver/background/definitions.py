@@ -51,8 +51,12 @@ class Definitions:
         before = self._space.kinds.replace_custom(name, resources)
         for resource in before:
             self._space.forget_checks(resource)
-        if before and not resources:
-            for resource in before:
+        now = {resource.version: resource for resource in resources}
+        for resource in before:
+            replacement = now.get(resource.version)
+            if replacement is not None and _have_same_schema(resource, replacement):
+                replacement.schema_since = resource.schema_since
+            if replacement is None or replacement.conversion != resource.conversion:
                 self._ended(resource)
 
     async def _settle(self, name: str) -> None:
@@ -125,3 +129,9 @@ class Definitions:
         found = self._space.kinds.at("apiextensions.k8s.io", "v1", "customresourcedefinitions")
         assert found is not None
         return found
+
+
+def _have_same_schema(one: Resource, other: Resource) -> bool:
+    assert isinstance(one.schema, crds.CustomSchema)
+    assert isinstance(other.schema, crds.CustomSchema)
+    return one.schema.fingerprint == other.schema.fingerprint

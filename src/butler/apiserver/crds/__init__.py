@@ -1,7 +1,7 @@
 """CustomResourceDefinitions: what they may say, how they are accepted and what they offer."""
 
 from .behaviour import CrdBehaviour
-from .conversion import convert, validate_conversion
+from .conversion import conversion_of, validate_conversion
 from .life import (
     CLEANUP_FINALIZER,
     TakenNames,
@@ -22,7 +22,7 @@ __all__ = [
     "CrdBehaviour",
     "CustomSchema",
     "TakenNames",
-    "convert",
+    "conversion_of",
     "default_crd",
     "established_status",
     "is_established",

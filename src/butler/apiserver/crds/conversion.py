@@ -14,7 +14,7 @@ from butler.errors import FieldError, not_supported
 
 from ..builtins import formats
 from ..builtins.problems import bad, forbidden, required
-from ..resources import Object
+from ..resources import Conversion, Object
 
 _REVIEW_VERSIONS = ("v1", "v1beta1")
 _URL_FORM = "; desired format: https://host[/path]"
@@ -22,14 +22,18 @@ _CLIENT_CONFIG = "spec.conversion.webhookClientConfig"
 _REVIEW_PATH = "spec.conversion.conversionReviewVersions"
 
 
-def convert(obj: Object, group: str, to_version: str) -> Object:
-    """An object in another version by the strategy `None`: the same but for its apiVersion."""
-    return {**obj, "apiVersion": f"{group}/{to_version}"}
-
-
 def client_config(spec: Object) -> Object:
     """How to reach the conversion webhook; empty when there is none."""
     return (spec.get("conversion", {}).get("webhook") or {}).get("clientConfig") or {}
+
+
+def conversion_of(spec: Object) -> Conversion | None:
+    """The webhook that converts, None for the strategy `None`."""
+    if (spec.get("conversion") or {}).get("strategy") != "Webhook":
+        return None
+    offered = (spec["conversion"].get("webhook") or {}).get("conversionReviewVersions") or ()
+    understood = next((version for version in offered if version in _REVIEW_VERSIONS), _REVIEW_VERSIONS[0])
+    return Conversion(client_config(spec), understood)
 
 
 def is_bundle(encoded: Any) -> bool:

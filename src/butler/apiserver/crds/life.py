@@ -10,7 +10,7 @@ from typing import Any
 from butler.kube import versions
 
 from ..resources import Column, Object, Resource, Scale
-from .conversion import client_config, is_bundle
+from .conversion import client_config, conversion_of, is_bundle
 from .schemas import CustomSchema
 from .validation import approval, is_established, is_protected
 
@@ -197,6 +197,9 @@ def _resource(crd: Object, version: Object) -> Resource:
         columns=tuple(_column(column) for column in version.get("additionalPrinterColumns") or ()),
         selectable_fields=tuple(field["jsonPath"].removeprefix(".") for field in version.get("selectableFields") or ()),
         storage_version=_storage_version(spec),
+        oldest_version=next(iter(crd["status"].get("storedVersions") or ()), _storage_version(spec)),
+        schema_since=int(crd.get("metadata", {}).get("resourceVersion") or 0),
+        conversion=conversion_of(spec),
         is_custom=True,
         deprecation=_deprecation(spec, names["kind"], version),
     )

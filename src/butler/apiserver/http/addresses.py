@@ -28,7 +28,7 @@ class Address:
 @lru_cache(maxsize=4096)
 def parse(raw_path: str, root: str) -> Address:
     """The address a raw request path (without its query) leads to."""
-    segments = [unquote(part) for part in raw_path.split("/")[1:]]
+    segments = unquote(raw_path).split("/")[1:]
     space = root
     if len(segments) > 1 and segments[0] == SPACES and segments[1]:
         space, segments = segments[1], segments[2:]

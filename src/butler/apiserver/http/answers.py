@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import msgspec
-import yaml
 from aiohttp.web import BaseRequest, Response, StreamResponse
 
 from butler.apiserver import partial, tables
@@ -20,10 +19,22 @@ from butler.apiserver.resources import Object, Resource
 from butler.apiserver.watching import Signal, Watch
 from butler.errors import ApiError
 
+from . import go_yaml
+
 _WRITE_PATIENCE = 60.0
 """A watcher that takes nothing for so long is gone."""
-_YamlDumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _HEADERS = {"Cache-Control": "no-cache, private"}
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How this client wants text to look."""
+
+    is_yaml: bool = False
+    pretty: bool = False
+
+
+PLAIN = Layout()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +50,21 @@ class View:
     def is_plain(self) -> bool:
         return self.representation.form is Form.FULL
 
+    @property
+    def layout(self) -> Layout:
+        return Layout(self.representation.is_yaml, self.pretty or self.representation.pretty)
 
-def respond(body: bytes, status: int = 200, *, view: View | None = None, warnings: Iterable[str] = ()) -> Response:
+
+def respond(body: bytes, status: int = 200, *, layout: Layout = PLAIN, warnings: Iterable[str] = ()) -> Response:
     """JSON bytes as a response, brought into YAML or indented where the client wants that."""
     content_type = "application/json"
-    if view is not None and view.representation.is_yaml:
-        body = yaml.dump(msgspec.json.decode(body), Dumper=_YamlDumper, sort_keys=True).encode()
+    if layout.is_yaml:
+        body = go_yaml.encode(msgspec.json.decode(body))
         content_type = "application/yaml"
-    elif view is not None and (view.pretty or view.representation.pretty):
-        body = msgspec.json.format(body, indent=2) + b"\n"
+    elif layout.pretty:
+        body = msgspec.json.format(body, indent=2)
+    elif not body.endswith(b"\n"):
+        body += b"\n"
     response = Response(body=body, status=status, headers=_HEADERS, content_type=content_type)
     for text in warnings:
         response.headers.add("Warning", f'299 - "{_quoted(text)}"')
@@ -58,32 +75,72 @@ def one(answer: Answer, view: View, *, warnings: Iterable[str] = ()) -> Response
     """One object; 201 when it is new."""
     status = 201 if answer.created else 200
     if view.is_plain:
-        return respond(answer.body(), status, view=view, warnings=warnings)
+        return respond(answer.body(), status, layout=view.layout, warnings=warnings)
     obj = with_type(answer.resource, msgspec.json.decode(answer.value))
-    return respond(msgspec.json.encode(_shown(answer.resource, obj, view)), status, view=view, warnings=warnings)
+    shown = msgspec.json.encode(_shown(answer.resource, obj, view))
+    return respond(shown, status, layout=view.layout, warnings=warnings)
 
 
 def document(obj: Any, status: int = 200, *, view: View | None = None, warnings: Iterable[str] = ()) -> Response:
     """A value that was made for this answer."""
-    return respond(msgspec.json.encode(obj), status, view=view, warnings=warnings)
+    layout = view.layout if view is not None else PLAIN
+    return respond(msgspec.json.encode(obj), status, layout=layout, warnings=warnings)
 
 
-def refusal(error: ApiError, view: View | None = None) -> Response:
+def refusal(error: ApiError, layout: Layout = PLAIN, warnings: Iterable[str] = ()) -> Response:
     status = error.status()
-    response = respond(msgspec.json.encode(status), status["code"], view=view)
+    response = respond(msgspec.json.encode(status), status["code"], layout=layout, warnings=warnings)
     if error.details and error.details.retry_after:
         response.headers["Retry-After"] = str(error.details.retry_after)
     return response
 
 
-def listing(found: Listing, view: View) -> Response:
+async def list_in_parts(request: BaseRequest, found: AsyncGenerator[Listing, None], view: View) -> StreamResponse:
+    """A list of any length without ever holding all of it."""
+    first = await anext(found)
+    if first.is_last:
+        return listing(first, view)
+    response = _streamed()
+    await response.prepare(request)
+    await response.write(_list_head(first.resource)[:-1] + b',"items":[')
+    separator, last = b"", first
+    async for last in _joined(first, found):
+        if last.values:
+            async with asyncio.timeout(_WRITE_PATIENCE):
+                await response.write(separator + b",".join(_items(last)))
+            separator = b","
+    await response.write(b'],"metadata":%b}\n' % msgspec.json.encode(_list_metadata(last, view)))
+    await response.write_eof()
+    return response
+
+
+async def _joined(first: Listing, rest: AsyncGenerator[Listing, None]) -> AsyncIterator[Listing]:
+    yield first
+    async for part in rest:
+        yield part
+
+
+def _streamed() -> StreamResponse:
+    response = StreamResponse(headers={**_HEADERS, "Content-Type": "application/json"})
+    response.enable_chunked_encoding()
+    return response
+
+
+def _list_metadata(found: Listing, view: View) -> dict[str, Any]:
     metadata: dict[str, Any] = {"resourceVersion": str(found.revision)}
+    if found.resource.is_custom and view.is_plain:
+        metadata["continue"] = ""
     if found.continuation:
         metadata["continue"] = found.continuation
         if found.remaining:
             metadata["remainingItemCount"] = found.remaining
+    return metadata
+
+
+def listing(found: Listing, view: View) -> Response:
+    metadata = _list_metadata(found, view)
     if view.is_plain:
-        return respond(_list_body(found, metadata), view=view)
+        return respond(_list_body(found, metadata), layout=view.layout)
     items = [with_type(found.resource, msgspec.json.decode(value)) for value in found.values]
     match view.representation.form:
         case Form.TABLE:
@@ -93,19 +150,26 @@ def listing(found: Listing, view: View) -> Response:
             shown = partial.partial_list(items, metadata, view.representation.version)
         case _:
             raise partial.object_asked_of_list(found.resource)
-    return respond(msgspec.json.encode(shown), view=view)
+    return respond(msgspec.json.encode(shown), layout=view.layout)
 
 
 def _list_body(found: Listing, metadata: dict[str, Any]) -> bytes:
-    """The list by putting stored bytes side by side; items of built-in kinds do not repeat their type."""
-    resource = found.resource
-    head = msgspec.json.encode(
-        {"kind": resource.list_kind or f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": metadata}
-    )
-    if not resource.is_custom:
-        return b'%b,"items":[%b]}' % (head[:-1], b",".join(found.values))
-    prefix = prefix_of(resource)
-    return b'%b,"items":[%b]}' % (head[:-1], b",".join([prefix + value[1:] for value in found.values]))
+    """The list by putting stored bytes side by side."""
+    head = _list_head(found.resource)[:-1] + b',"metadata":' + msgspec.json.encode(metadata)
+    return b'%b,"items":[%b]}\n' % (head, b",".join(_items(found)))
+
+
+def _list_head(resource: Resource) -> bytes:
+    kind = resource.list_kind or f"{resource.kind}List"
+    return msgspec.json.encode({"kind": kind, "apiVersion": resource.api_version})
+
+
+def _items(found: Listing) -> list[bytes]:
+    """Items of built-in kinds do not repeat their type."""
+    if not found.resource.is_custom:
+        return found.values
+    prefix = prefix_of(found.resource)
+    return [prefix + value[1:] for value in found.values]
 
 
 def _shown(resource: Resource, obj: Object, view: View, *, headers: bool = True) -> Object:
@@ -122,8 +186,7 @@ def _shown(resource: Resource, obj: Object, view: View, *, headers: bool = True)
 
 async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamResponse:
     """Send a watch until it ends or the client is gone."""
-    response = StreamResponse(headers={**_HEADERS, "Content-Type": "application/json"})
-    response.enable_chunked_encoding()
+    response = _streamed()
     await response.prepare(request)
     signals = watch.signals()
     is_first = True

@@ -6,7 +6,7 @@ import msgspec
 from aiohttp.web import BaseRequest, Response, StreamResponse
 
 from butler import __version__
-from butler.apiserver import negotiation
+from butler.apiserver import negotiation, refusals
 from butler.apiserver.auth.tokens import openid_configuration
 from butler.apiserver.discovery import version_info
 from butler.apiserver.documents import Document
@@ -22,16 +22,18 @@ class Documents:
     """Answers GET requests for paths that are not resources."""
 
     async def answer(self, request: BaseRequest, space: ServedSpace, path: str) -> StreamResponse:
-        if request.method not in ("GET", "HEAD"):
-            return _missing()
         query = queries.parse(request.raw_path.partition("?")[2])
         accept = request.headers.get("Accept")
         path = path.rstrip("/") or "/"
         first = path.split("/")[1]
         if first in _HEALTH:
             return _health(space, path, query)
+        if request.method != "GET" and _is_route(path):
+            raise refusals.method_not_allowed()
         match path:
             case "/version":
+                if not negotiation.accepts_json(accept):
+                    raise negotiation.no_such_type("application/json")
                 return _json(version_info(__version__))
             case "/metrics":
                 return _metrics(space)
@@ -49,7 +51,18 @@ class Documents:
         else:
             pretty = negotiation.wants_pretty(query.get("pretty"), request.headers.get("User-Agent"))
             found = space.discovery.document(path, accept, pretty)
-        return _document(request, found) if found is not None else _missing()
+        if found is not None:
+            return _document(request, found)
+        root, *rest = path.split("/")[1:]
+        if root == "api" or (root == "apis" and len(rest) > 1 and space.kinds.is_built_in_group(rest[0])):
+            raise refusals.no_such_resource()
+        return _missing()
+
+
+def _is_route(path: str) -> bool:
+    """Whether only GET leads there; other documents do not look at the method."""
+    first, *rest = path.split("/")[1:]
+    return path == "/version" or first == "api" or (first == "apis" and len(rest) > 1)
 
 
 def _document(request: BaseRequest, document: Document) -> Response:

@@ -6,35 +6,37 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
-from aiohttp.web import BaseRequest, Response, StreamResponse
+from aiohttp.web import BaseRequest, RequestKey, Response, StreamResponse
 
-from butler.apiserver import deleting, negotiation, patching, reading, tables, writing
+from butler.apiserver import deleting, negotiation, patching, reading, refusals, tables, writing
 from butler.apiserver.auth import impersonation
 from butler.apiserver.auth.authentication import Authenticator
 from butler.apiserver.auth.rbac import Attributes, forbidden
 from butler.apiserver.auth.users import UserInfo
+from butler.apiserver.builtins import formats
 from butler.apiserver.requests import Answer, Target, WriteOptions
 from butler.apiserver.served import ServedSpace
 from butler.apiserver.watching import Watch
 from butler.errors import (
     ApiError,
     BadRequest,
-    FieldError,
-    FieldProblem,
+    Details,
     InternalError,
     MethodNotAllowed,
+    NotAcceptable,
     StorageError,
-    invalid,
+    go_quoted,
 )
 
-from . import addresses, answers, bodies, queries, subresources
+from . import addresses, answers, bodies, intake, queries, subresources
 from .addresses import Address
 from .documents import Documents
 from .queries import Query
 
 log = logging.getLogger("butler.apiserver")
+
+_WARNINGS = RequestKey("warnings", list[str])
 
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "GET": "get", "HEAD": "get"}
 
@@ -58,22 +60,25 @@ class Call:
     def view(self) -> answers.View:
         headers = self.request.headers
         return answers.View(
-            negotiation.negotiate(headers.get("Accept"), self.target.resource.is_custom),
+            negotiation.negotiate(
+                headers.get("Accept"), self.target.resource.is_custom, self.verb in ("list", "watch")
+            ),
             tables.included(self.query.get("includeObject")),
             self.space.now(),
             negotiation.wants_pretty(self.query.get("pretty"), headers.get("User-Agent")),
         )
 
     def write_options(self, kind: str) -> WriteOptions:
-        options = WriteOptions(
-            self.user,
-            queries.field_manager(self.query, kind, self.request.headers.get("User-Agent", "")),
-            queries.dry_run(self.query, kind),
-            queries.field_validation(self.query, kind),
-        )
+        settings = queries.write_settings(self.query, kind, self.request.headers.get("User-Agent", ""))
+        options = WriteOptions(self.user, *settings)
+        # A refusal, too, tells what there was to warn of.
+        self.request[_WARNINGS] = options.warnings
         if self.target.resource.deprecation:
             options.warn(self.target.resource.deprecation)
         return options
+
+    def delete_options(self) -> WriteOptions:
+        return WriteOptions(self.user)
 
 
 class Face:
@@ -87,9 +92,9 @@ class Face:
         try:
             return await self._serve(request)
         except ApiError as error:
-            return answers.refusal(error)
+            return answers.refusal(error, _layout(request), request.get(_WARNINGS, ()))
         except RecursionError:
-            return answers.refusal(bodies.too_deep())
+            return answers.refusal(bodies.too_deep(), _layout(request))
         except StorageError as error:
             log.error("storage error=%s path=%s", error, request.path)
             return answers.refusal(InternalError(f"Internal error occurred: {error}"))
@@ -101,6 +106,8 @@ class Face:
 
     async def _serve(self, request: BaseRequest) -> StreamResponse:
         raw_path, _, raw_query = request.raw_path.partition("?")
+        if queries.is_broken(raw_path):
+            return Response(status=400, text="400 Bad Request")
         address = addresses.parse(raw_path, self._root)
         space = self._spaces(address.space)
         if space is None:
@@ -112,7 +119,7 @@ class Face:
             return await self._documents.answer(request, space, address.path)
         resource = space.kinds.at(address.group, address.version, address.plural)
         if resource is None or (address.namespace and not resource.namespaced):
-            return page_not_found()
+            return _nothing_there(space, address)
         target = Target(resource, address.namespace, address.name, address.subresource)
         return await self._dispatch(Call(request, space, address, query, user, attributes.verb, target))
 
@@ -147,19 +154,74 @@ class Face:
         return attributes.user
 
     async def _dispatch(self, call: Call) -> StreamResponse:
+        queries.check_timeout(call.query)
         target, verb = call.target, call.verb
+        _check_name(target.name)
+        offered = subresources.verbs(target)
+        if offered is None:
+            raise _no_such_subresource(target)
+        if verb not in offered or call.request.method == "HEAD" or not _fits_place(target, verb):
+            raise _not_offered(target, verb)
         if target.subresource and target.subresource != "status":
             return await subresources.answer(call)
-        if target.subresource == "status" and not target.resource.status:
-            return page_not_found()
-        if verb not in target.resource.verbs and not (verb == "create" and target.name):
-            raise not_allowed()
         if target.resource.verbs == ("create",):
             return await subresources.review(call)
-        handler = _HANDLERS.get((verb, bool(target.name)))
-        if handler is None or (target.subresource and verb not in ("get", "update", "patch")):
-            raise not_allowed()
-        return await handler(call)
+        return await _HANDLERS[verb](call)
+
+
+def _check_name(name: str) -> None:
+    """A name must be able to stand in a URL. Raises BadRequest."""
+    if name and (problems := list(formats.path_segment(name))):
+        raise BadRequest(f"Name parameter invalid: {go_quoted(name)}: {';'.join(problems)}")
+
+
+def _fits_place(target: Target, verb: str) -> bool:
+    """Whether the verb is one for an object or for a collection, as the URL names it."""
+    if verb in ("list", "watch"):
+        return True
+    if verb == "deletecollection" or (verb == "create" and not target.subresource):
+        in_place = bool(target.namespace) or not target.resource.namespaced
+        return in_place and (not target.name or target.resource.is_custom)
+    return bool(target.name)
+
+
+def _not_offered(target: Target, verb: str) -> ApiError:
+    resource = target.resource
+    if not resource.is_custom:
+        return refusals.method_not_allowed()
+    if verb == "create" and not target.namespace:
+        return BadRequest("an empty namespace may not be set during creation")
+    if not target.name and not target.subresource and verb in ("update", "patch"):
+        return BadRequest("name must be provided")
+    return MethodNotAllowed(
+        f'{verb} is not supported on resources of kind "{resource.qualified}"',
+        Details(group=resource.group, kind=resource.plural),
+    )
+
+
+def _no_such_subresource(target: Target) -> ApiError:
+    if target.resource.is_custom:
+        return refusals.not_found(target.resource, target.name)
+    return refusals.no_such_resource()
+
+
+def _nothing_there(space: ServedSpace, address: Address) -> StreamResponse:
+    """Built-in groups say so in a Status; for all others there is no such page."""
+    if space.kinds.is_built_in_group(address.group):
+        raise refusals.no_such_resource()
+    return page_not_found()
+
+
+def _layout(request: BaseRequest) -> answers.Layout:
+    """How a refusal looks: YAML or indented where the client wants that."""
+    try:
+        representation = negotiation.negotiate(request.headers.get("Accept"), True)
+    except NotAcceptable:
+        representation = negotiation.Representation()
+    query = queries.parse(request.raw_path.partition("?")[2])
+    pretty = negotiation.wants_pretty(query.get("pretty"), request.headers.get("User-Agent"))
+    is_yaml = representation.is_yaml and representation.form is negotiation.Form.FULL
+    return answers.Layout(is_yaml, pretty or representation.pretty)
 
 
 def _verb(method: str, address: Address, query: Query) -> str:
@@ -179,13 +241,16 @@ def _verb(method: str, address: Address, query: Query) -> str:
 
 
 async def _get(call: Call) -> StreamResponse:
-    return answers.one(reading.get(call.space, call.target), call.view())
+    view = call.view()
+    return answers.one(await reading.get(call.space, call.target), view)
 
 
 async def _list(call: Call) -> StreamResponse:
-    options = queries.list_options(call.query)
-    found = reading.list_objects(call.space, call.target.resource, call.target.namespace, options)
-    return answers.listing(found, call.view())
+    view, options = call.view(), queries.list_options(call.query)
+    asked = call.space, call.target.resource, call.target.namespace, options
+    if view.is_plain and view.layout == answers.PLAIN:
+        return await answers.list_in_parts(call.request, reading.parts(*asked), view)
+    return answers.listing(await reading.list_objects(*asked), view)
 
 
 async def _watch(call: Call) -> StreamResponse:
@@ -198,53 +263,49 @@ async def _watch(call: Call) -> StreamResponse:
 
 async def _create(call: Call) -> StreamResponse:
     view, options = call.view(), call.write_options("CreateOptions")
-    target = call.target
-    if target.resource.namespaced and not target.namespace:
-        raise BadRequest("an empty namespace may not be set during creation")
-    obj = await read_object(call, options)
-    return answers.one(await writing.create(call.space, target, obj, options), view, warnings=options.warnings)
+    obj = await intake.read_object(call, options)
+    return answers.one(await writing.create(call.space, call.target, obj, options), view, warnings=options.warnings)
 
 
 async def _update(call: Call) -> StreamResponse:
     view, options = call.view(), call.write_options("UpdateOptions")
-    obj = await read_object(call, options)
+    obj = await intake.read_object(call, options)
     return answers.one(await writing.update(call.space, call.target, obj, options), view, warnings=options.warnings)
 
 
 async def _patch(call: Call) -> StreamResponse:
-    view, options = call.view(), call.write_options("PatchOptions")
-    change = await read_patch(call, options)
+    view, options = call.view(), call.write_options(intake.patch_kind(call))
+    change = await intake.read_patch(call, options)
     answer = await patching.patch(call.space, call.target, call.media_type, change, options)
     return answers.one(answer, view, warnings=options.warnings)
 
 
 async def _delete(call: Call) -> StreamResponse:
-    view, options = call.view(), call.write_options("DeleteOptions")
-    body = await _optional_body(call)
+    view, options = call.view(), call.delete_options()
+    body = await intake.read_delete_options(call, options)
     answer = await deleting.delete(call.space, call.target, queries.delete_options(call.query, body), options)
     return deleted(answer, call.target, view, options)
 
 
 async def _delete_collection(call: Call) -> StreamResponse:
-    view, options = call.view(), call.write_options("DeleteOptions")
-    body = await _optional_body(call)
+    view, options = call.view(), call.delete_options()
+    body = await intake.read_delete_options(call, options)
     wanted = queries.delete_options(call.query, body)
     resource = call.target.resource
-    found = reading.list_objects(call.space, resource, call.target.namespace, queries.list_options(call.query))
+    found = await reading.list_objects(call.space, resource, call.target.namespace, queries.list_options(call.query))
     values = await deleting.delete_all(call.space, resource, found.values, wanted, options)
     return answers.listing(reading.Listing(resource, values, call.space.store.committed), view)
 
 
-_HANDLERS: dict[tuple[str, bool], Callable[[Call], Awaitable[StreamResponse]]] = {
-    ("get", True): _get,
-    ("list", False): _list,
-    ("watch", False): _watch,
-    ("watch", True): _watch,
-    ("create", False): _create,
-    ("update", True): _update,
-    ("patch", True): _patch,
-    ("delete", True): _delete,
-    ("deletecollection", False): _delete_collection,
+_HANDLERS: dict[str, Callable[[Call], Awaitable[StreamResponse]]] = {
+    "get": _get,
+    "list": _list,
+    "watch": _watch,
+    "create": _create,
+    "update": _update,
+    "patch": _patch,
+    "delete": _delete,
+    "deletecollection": _delete_collection,
 }
 
 
@@ -271,57 +332,5 @@ _SHOWN_WHEN_GONE = frozenset(
 """Kinds whose last state a deletion answers with, as in Kubernetes."""
 
 
-async def read_object(call: Call, options: WriteOptions) -> Any:
-    content = await bodies.read(call.request)
-    if not content:
-        raise BadRequest(f"the object provided is not a {call.target.resource.kind}: the body of the request is empty")
-    value = bodies.decode(content, call.media_type)
-    _report_duplicates(call, content, options)
-    return value
-
-
-async def read_patch(call: Call, options: WriteOptions) -> Any:
-    """The body of a PATCH; sets what only an apply may carry. Raises UnsupportedMediaType or Invalid."""
-    accepted = patching.accepted_types(call.target)
-    media_type = call.media_type
-    if media_type not in accepted:
-        raise bodies.unsupported(media_type, ", ".join(accepted))
-    content = await bodies.read(call.request)
-    options.force = queries.is_true(call.query, "force")
-    if media_type != patching.APPLY_PATCH:
-        return bodies.decode_json(content)
-    if not call.query.get("fieldManager"):
-        problem = FieldError(FieldProblem.REQUIRED, "fieldManager", "is required for apply patch")
-        raise invalid("PatchOptions", "meta.k8s.io", "", [problem])
-    value = bodies.decode_yaml(content)
-    _report_duplicates(call, content, options)
-    return value
-
-
-def _report_duplicates(call: Call, content: bytes, options: WriteOptions) -> None:
-    """Only for clients that ask: finding a field that stands twice costs more than decoding."""
-    if call.query.get("fieldValidation") not in ("Strict", "Warn") or call.media_type == bodies.PROTOBUF:
-        return
-    for path in bodies.duplicate_fields(content):
-        text = f'duplicate field "{path}"'
-        if options.field_validation == "Strict":
-            raise BadRequest(f"strict decoding error: {text}")
-        options.warn(text)
-
-
-async def _optional_body(call: Call) -> dict[str, object] | None:
-    content = await bodies.read(call.request)
-    if not content:
-        return None
-    value = bodies.decode(content, call.media_type)
-    if not isinstance(value, dict):
-        raise BadRequest("the body of a deletion must be DeleteOptions")
-    return value
-
-
 def page_not_found() -> Response:
     return Response(status=404, text="404 page not found\n")
-
-
-def not_allowed() -> MethodNotAllowed:
-    return MethodNotAllowed("the server does not allow this method on the requested resource")

@@ -77,6 +77,8 @@ def decode(content: bytes) -> Any:
         if b"*" in content:
             _Aliases().measure(loaded)
         return msgspec.json.decode(json.dumps(loaded, default=_binary))
+    except Malformed:
+        raise
     except yaml.YAMLError as error:
         raise Malformed(f"yaml: {_shown(error)}") from error
     except (ValueError, TypeError, msgspec.DecodeError) as error:
@@ -121,8 +123,12 @@ def _shown(error: yaml.YAMLError) -> str:
 
 
 def repeated_keys(content: bytes) -> list[str]:
-    """Go's words for each key that stands twice in a map."""
-    return list(_repeated(yaml.compose(content, Loader=_SafeLoader)))
+    """Go's words for each key that stands twice in a map of a text that is YAML."""
+    loader = _SafeLoader(content)
+    try:
+        return list(_repeated(loader.get_node())) if loader.check_node() else []
+    finally:
+        loader.dispose()
 
 
 def _repeated(node: Any) -> Iterator[str]:

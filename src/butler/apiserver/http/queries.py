@@ -2,30 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, cast
-from urllib.parse import parse_qsl
+from urllib.parse import unquote_plus
 
+from butler.apiserver.cel.times import duration
+from butler.apiserver.objectmeta import field_manager_problems
 from butler.apiserver.requests import DeleteOptions, FieldValidation, ListOptions, WatchOptions
 from butler.errors import BadRequest, FieldError, FieldProblem, invalid, not_supported
 from butler.kube.selectors import FieldSelector, LabelSelector, SelectorError, parse_fields, parse_labels
 
-Query = Mapping[str, str]
+
+class Query(dict[str, str]):
+    """The parameters of a request; of several values for one name the first counts, unless all are asked for."""
+
+    repeated: Mapping[str, list[str]] = MappingProxyType({})
+
+    def all(self, name: str) -> list[str]:
+        return self.repeated.get(name) or ([self[name]] if name in self else [])
+
 
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 _LONGEST_MANAGER = 128
+_VALIDATIONS = ("", "Ignore", "Strict", "Warn")
+APPLY = "apply"
+_PATCHES = {"PatchOptions": "PatchOptions", APPLY: "PatchOptions"}
+_BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2})")
 _PROPAGATIONS = ("Foreground", "Background", "Orphan")
 DEFAULT_WATCH_SECONDS = 3600.0
 
 
+_NOTHING = Query()
+
+
 def parse(raw: str) -> Query:
-    """The parameters of a query string; the first of several values counts."""
+    """The parameters of a query string; parts that cannot be decoded are ignored."""
     if not raw:
-        return {}
-    parameters: dict[str, str] = {}
-    for name, value in parse_qsl(raw, keep_blank_values=True):
-        parameters.setdefault(name, value)
-    return parameters
+        return _NOTHING
+    query = Query()
+    repeated: dict[str, list[str]] = {}
+    for name, value in _parts(raw):
+        if name in query:
+            repeated.setdefault(name, [query[name]]).append(value)
+        else:
+            query[name] = value
+    if repeated:
+        query.repeated = repeated
+    return query
+
+
+def is_broken(text: str) -> bool:
+    """Whether a percent sign stands for nothing."""
+    return "%" in text and _BAD_ESCAPE.search(text) is not None
+
+
+def _parts(raw: str) -> Iterator[tuple[str, str]]:
+    for part in raw.split("&"):
+        if not part or ";" in part or is_broken(part):
+            continue
+        name, _, value = part.partition("=")
+        yield unquote_plus(name), unquote_plus(value)
 
 
 def is_true(query: Query, name: str) -> bool:
@@ -37,6 +75,7 @@ def list_options(query: Query) -> ListOptions:
     if not query:
         return ListOptions()
     labels, fields = _selectors(query)
+    _number(query, "timeoutSeconds")
     match = query.get("resourceVersionMatch", "")
     if match not in ("", "Exact", "NotOlderThan"):
         raise _invalid_list(not_supported("resourceVersionMatch", match, ("Exact", "NotOlderThan", "")))
@@ -74,36 +113,47 @@ def watch_options(query: Query) -> WatchOptions:
     )
 
 
-def dry_run(query: Query, kind: str) -> bool:
-    """`dryRun=All`. Raises Invalid."""
-    value = query.get("dryRun", "")
-    if value not in ("", "All"):
-        raise invalid(kind, "meta.k8s.io", "", [not_supported("dryRun", [value], ("All",))])
-    return value == "All"
+def check_timeout(query: Query) -> None:
+    """`timeout` must be a duration, though nothing here takes so long. Raises BadRequest."""
+    text = query.get("timeout", "")
+    if not text:
+        return
+    try:
+        duration(text)
+    except ValueError as error:
+        raise BadRequest(f"invalid timeout specified in the request URL - {error}") from error
 
 
-def field_validation(query: Query, kind: str) -> FieldValidation:
-    """Raises Invalid."""
-    value = query.get("fieldValidation", "") or "Warn"
-    if value not in ("Ignore", "Warn", "Strict"):
-        raise invalid(
-            kind, "meta.k8s.io", "", [not_supported("fieldValidation", value, ("", "Ignore", "Warn", "Strict"))]
-        )
-    return cast(FieldValidation, value)
-
-
-def field_manager(query: Query, kind: str, user_agent: str) -> str:
-    """Who owns what is written: as told, else by the client's name. Raises Invalid."""
+def write_settings(query: Query, kind: str, user_agent: str) -> tuple[str, bool, FieldValidation]:
+    """Who owns what is written, whether it is only tried, and how unknown fields are treated. Raises Invalid."""
+    problems = list(_patch_problems(query, kind)) if kind in _PATCHES else []
     manager = query.get("fieldManager", "")
-    if len(manager) > _LONGEST_MANAGER:
-        detail = f"may not be more than {_LONGEST_MANAGER} bytes"
-        raise invalid(kind, "meta.k8s.io", "", [FieldError(FieldProblem.TOO_LONG, "fieldManager", detail, manager)])
-    return manager or user_agent.partition("/")[0][:_LONGEST_MANAGER] or "unknown"
+    problems += field_manager_problems(manager, "fieldManager")
+    dry_run = query.all("dryRun")
+    if any(value != "All" for value in dry_run):
+        problems.append(not_supported("dryRun", dry_run, ("All",)))
+    validation = query.get("fieldValidation", "") or "Warn"
+    if validation not in _VALIDATIONS:
+        problems.append(not_supported("fieldValidation", validation, _VALIDATIONS))
+    if problems:
+        raise invalid(_PATCHES.get(kind, kind), "meta.k8s.io", "", problems)
+    name = manager or user_agent.partition("/")[0][:_LONGEST_MANAGER] or "unknown"
+    return name, bool(dry_run), cast(FieldValidation, validation)
+
+
+def _patch_problems(query: Query, kind: str) -> Iterator[FieldError]:
+    if kind == APPLY:
+        if not query.get("fieldManager"):
+            yield FieldError(FieldProblem.REQUIRED, "fieldManager", "is required for apply patch")
+    elif "force" in query:
+        yield FieldError(FieldProblem.FORBIDDEN, "force", "may not be specified for non-apply patch")
 
 
 def delete_options(query: Query, body: Mapping[str, Any] | None) -> DeleteOptions:
     """From the body, or where it says nothing from the query. Raises BadRequest or Invalid."""
-    given = body or {}
+    given = dict(body or {})
+    if "dryRun" in query:
+        given.setdefault("dryRun", query.all("dryRun"))
     conditions = given.get("preconditions") or {}
     propagation = given.get("propagationPolicy") or query.get("propagationPolicy", "")
     orphan = given.get("orphanDependents")
@@ -120,7 +170,7 @@ def delete_options(query: Query, body: Mapping[str, Any] | None) -> DeleteOption
         grace_period=grace,
         uid=conditions.get("uid") or "",
         resource_version=conditions.get("resourceVersion") or "",
-        dry_run="All" in (given.get("dryRun") or ()) or dry_run(query, "DeleteOptions"),
+        dry_run=bool(given.get("dryRun")),
     )
 
 

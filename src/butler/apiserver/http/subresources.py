@@ -3,72 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from aiohttp.web import Response, StreamResponse
+from aiohttp.web import StreamResponse
 
-from butler.apiserver import deleting, patching, reading, refusals, scaling, storing, writing
+from butler.apiserver import accepting, deleting, reading, refusals, scaling, storing, writing
 from butler.apiserver.auth import reviews, token_requests
-from butler.apiserver.requests import Target, WriteOptions
+from butler.apiserver.builtins import catalogue
+from butler.apiserver.requests import Target
 from butler.apiserver.resources import Object
 from butler.apiserver.storage.changes import Change
-from butler.errors import BadRequest, Cause, MethodNotAllowed, TooManyRequests
+from butler.errors import BadRequest, Cause, ServiceUnavailable, TooManyRequests, Unclassified
 from butler.kube.selectors import from_label_selector
 
-from . import answers, bodies, queries
+from . import answers, intake, queries
 
 if TYPE_CHECKING:
     from .face import Call
 
 
+_CHANGES = ("get", "update", "patch")
+
+
+def verbs(target: Target) -> tuple[str, ...] | None:
+    """What may be done at a place; None when there is no such place."""
+    resource, name = target.resource, target.subresource
+    if not name:
+        return resource.verbs
+    if not resource.is_custom:
+        offered = catalogue.subresources(resource.group, resource.version, resource.plural)
+        return next((one.verbs for one in offered if one.name == name), None)
+    if (name == "status" and resource.status) or (name == "scale" and resource.scale is not None):
+        return _CHANGES
+    return None
+
+
 async def answer(call: Call) -> StreamResponse:
-    """Serve a subresource; 404 for those nobody can serve here (logs, exec: there is no kubelet)."""
-    handler = _HANDLERS.get((call.target.resource.storage_key, call.target.subresource))
-    if call.target.subresource == "scale" and call.target.resource.scale is not None:
-        handler = _scale
-    if handler is None or (call.target.subresource not in call.target.resource.subresources and handler is not _scale):
-        return Response(status=404, text="404 page not found\n")
-    return await handler(call)
+    """Serve a subresource other than status."""
+    resource, name = call.target.resource, call.target.subresource
+    if name == "scale":
+        return await _scale(call)
+    handler = _HANDLERS.get((resource.storage_key, name))
+    if handler is not None:
+        return await handler(call)
+    await reading.get(call.space, Target(resource, call.target.namespace, call.target.name))
+    raise ServiceUnavailable(f"{resource.plural}/{name} needs a kubelet, and there is none behind this API")
 
 
 async def _scale(call: Call) -> StreamResponse:
     match call.verb:
         case "get":
-            found = reading.get(call.space, call.target)
+            found = await reading.get(call.space, call.target)
             return answers.document(scaling.scale_of(call.target.resource, found.decode()), view=call.view())
         case "update":
             options = call.write_options("UpdateOptions")
-            scale = await scaling.update(call.space, call.target, await _body(call), options)
+            wanted = await intake.read_kind(call, options, "autoscaling/v1", "Scale")
+            scale = await scaling.update(call.space, call.target, wanted, options)
         case "patch":
-            options = call.write_options("PatchOptions")
-            change = await _patch_body(call, options)
+            options = call.write_options(intake.patch_kind(call))
+            change = await intake.read_patch(call, options)
             scale = await scaling.patch(call.space, call.target, call.media_type, change, options)
-        case _:
-            raise _not_allowed()
+        case verb:
+            raise AssertionError(verb)
     return answers.document(scale, view=call.view(), warnings=options.warnings)
 
 
 async def _token(call: Call) -> StreamResponse:
-    if call.verb != "create":
-        raise _not_allowed()
-    request = await _body(call)
+    options = call.write_options("CreateOptions")
+    request = await intake.read_kind(call, options, "authentication.k8s.io/v1", "TokenRequest")
     space, target = call.space, call.target
     made = token_requests.answer(request, target.namespace, target.name, space.lookup, space.issuer, space.clock)
-    return answers.document(made, 201, view=call.view())
+    return answers.document(made, 201, view=call.view(), warnings=options.warnings)
 
 
 async def _evict(call: Call) -> StreamResponse:
     """Delete a pod unless a disruption budget forbids it now."""
-    if call.verb != "create":
-        raise _not_allowed()
-    request = await _body(call)
+    write = call.write_options("CreateOptions")
+    request = await intake.read_kind(call, write, "policy/v1", "Eviction")
     space, target = call.space, call.target
-    pod = reading.get(space, Target(target.resource, target.namespace, target.name)).decode()
+    pod = (await reading.get(space, Target(target.resource, target.namespace, target.name))).decode()
     _check_budgets(call, pod)
     options = queries.delete_options(call.query, request.get("deleteOptions"))
     pods = Target(target.resource, target.namespace, target.name)
-    await deleting.delete(space, pods, options, call.write_options("CreateOptions"))
-    return answers.document({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}, 201)
+    await deleting.delete(space, pods, options, write)
+    return _success(call)
 
 
 def _check_budgets(call: Call, pod: Object) -> None:
@@ -89,14 +107,15 @@ def _check_budgets(call: Call, pod: Object) -> None:
 
 
 async def _bind(call: Call) -> StreamResponse:
-    """Put a pod on a node: what a scheduler does."""
-    if call.verb != "create":
-        raise _not_allowed()
-    binding = await _body(call)
+    """Put a pod on a node: what a scheduler does. The older endpoint for it names the pod in the body."""
+    options = call.write_options("CreateOptions")
+    binding = await intake.read_kind(call, options, "v1", "Binding")
     node = ((binding.get("target") or {}).get("name")) or ""
     if not node:
-        raise BadRequest("target.name: Required value")
-    pod = Target(call.target.resource, call.target.namespace, call.target.name)
+        raise Unclassified("target.name: Required value")
+    pods = call.space.kinds.at("", "v1", "pods")
+    assert pods is not None
+    pod = Target(pods, call.target.namespace, call.target.name or binding["metadata"].get("name", ""))
     now = call.space.timestamp()
 
     def build(live: Object) -> Object:
@@ -109,14 +128,12 @@ async def _bind(call: Call) -> StreamResponse:
         return live
 
     await _store_directly(call, pod, build)
-    return answers.document({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}, 201)
+    return _success(call)
 
 
 async def _finalize(call: Call) -> StreamResponse:
     """Replace the finalizers in a namespace's spec; the last one gone, it goes."""
-    if call.verb != "update":
-        raise _not_allowed()
-    wanted = await _body(call)
+    wanted = await _named_body(call)
     target = Target(call.target.resource, "", call.target.name)
 
     def build(live: Object) -> Object:
@@ -131,10 +148,8 @@ async def _finalize(call: Call) -> StreamResponse:
 async def _approve(call: Call) -> StreamResponse:
     """Set the approval conditions of a CertificateSigningRequest."""
     if call.verb == "get":
-        return answers.one(reading.get(call.space, call.target), call.view())
-    if call.verb != "update":
-        raise _not_allowed()
-    wanted = await _body(call)
+        return answers.one(await reading.get(call.space, call.target), call.view())
+    wanted = await _named_body(call)
     target = Target(call.target.resource, "", call.target.name)
 
     def build(live: Object) -> Object:
@@ -169,8 +184,12 @@ _HANDLERS: dict[tuple[str, str], Callable[[Call], Awaitable[StreamResponse]]] = 
 
 
 async def review(call: Call) -> StreamResponse:
-    """Answer a question about rights or identity."""
-    request = await _body(call)
+    """Answer a question about rights or identity, or whatever else is created without being stored."""
+    if call.target.resource.kind == "Binding":
+        return await _bind(call)
+    resource, options = call.target.resource, call.write_options("CreateOptions")
+    view, body = call.view(), await intake.read_object(call, options)
+    request = accepting.understood(call.space, resource, body, options)
     space, user = call.space, call.user
     match call.target.resource.kind:
         case "SelfSubjectReview":
@@ -187,30 +206,18 @@ async def review(call: Call) -> StreamResponse:
             answered = reviews.self_subject_rules_review(request, user, space.rbac)
         case kind:
             raise BadRequest(f"{kind} cannot be created")
-    resource = call.target.resource
-    return answers.document(
-        {"kind": resource.kind, "apiVersion": resource.api_version, **answered}, 201, view=call.view()
-    )
+    shown = {"kind": resource.kind, "apiVersion": resource.api_version, **answered}
+    return answers.document(shown, 201, view=view, warnings=options.warnings)
 
 
-async def _body(call: Call) -> Object:
-    content = await bodies.read(call.request)
-    value: Any = bodies.decode(content, call.media_type) if content else {}
-    if not isinstance(value, dict):
-        raise BadRequest("the body of the request is not an object")
-    return value
+async def _named_body(call: Call) -> Object:
+    """An object of the kind itself, which must name what the URL names."""
+    body = await intake.read_object(call, options := call.write_options("UpdateOptions"))
+    obj = accepting.understood(call.space, call.target.resource, body, options)
+    accepting.check_name(call.target, obj["metadata"])
+    return obj
 
 
-async def _patch_body(call: Call, options: WriteOptions) -> Any:
-    accepted = patching.accepted_types(call.target)
-    if call.media_type not in accepted:
-        raise bodies.unsupported(call.media_type, ", ".join(accepted))
-    content = await bodies.read(call.request)
-    if call.media_type == patching.APPLY_PATCH:
-        options.force = queries.is_true(call.query, "force")
-        return bodies.decode_yaml(content)
-    return bodies.decode_json(content)
-
-
-def _not_allowed() -> MethodNotAllowed:
-    return MethodNotAllowed("the server does not allow this method on the requested resource")
+def _success(call: Call) -> StreamResponse:
+    status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+    return answers.document(status, 201, view=call.view())

@@ -1,0 +1,205 @@
+"""Objects of custom kinds in the version a client asks for, and in the one they are stored in.
+
+A stored object is in the oldest version its definition ever stored, unless it begins with its apiVersion. So nothing is
+marked, and nothing converted, until a definition changes the version it stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from butler.errors import Unclassified
+
+from .callouts import CallFailed
+from .resources import Object, Resource
+from .schema import defaulting, pruning
+from .storage.store import Row
+
+if TYPE_CHECKING:
+    from .space import Space
+
+_MARK = b'{"apiVersion":"'
+_PATIENCE = 30.0
+_NEWEST = 2**63 - 1
+_REMEMBERED_BYTES = 16 * 1024 * 1024
+
+
+class Stored(Protocol):
+    """One version of an object, as the store has it."""
+
+    @property
+    def revision(self) -> int: ...
+
+    @property
+    def value(self) -> bytes: ...
+
+
+def is_ready(resource: Resource, stored: Stored) -> bool:
+    """Whether stored bytes can be shown as they are: in this version, by today's schema, without a mark."""
+    return not resource.is_custom or (
+        resource.oldest_version in ("", resource.version)
+        and stored.revision > resource.schema_since
+        and not stored.value.startswith(_MARK)
+    )
+
+
+def is_stored_elsewhere(resource: Resource) -> bool:
+    """Whether objects written in this version are stored in another."""
+    return resource.is_custom and resource.storage_version not in ("", resource.version)
+
+
+def is_up_to_date(resource: Resource, stored: Stored) -> bool:
+    """Whether an object is stored in the version in which it would be stored now."""
+    wanted = resource.storage_version or resource.version
+    return not resource.is_custom or _version_of(resource, stored.value) == wanted
+
+
+def _version_of(resource: Resource, value: bytes) -> str:
+    if not value.startswith(_MARK):
+        return resource.oldest_version or resource.version
+    return value[len(_MARK) : value.index(b'"', len(_MARK))].rpartition(b"/")[2].decode()
+
+
+class Converter:
+    """Converts the objects of one space, and remembers what it showed: a version of an object never changes."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._remembered: dict[tuple[Resource, bytes], bytes] = {}
+        self._size = 0
+
+    async def shown(self, resource: Resource, found: Sequence[Stored]) -> list[bytes]:
+        """Stored objects in this version. Raises Unclassified when a webhook does not convert them."""
+        shown = [one.value for one in found]
+        late = [index for index, one in enumerate(found) if not is_ready(resource, one)]
+        missing = [index for index in late if (resource, shown[index]) not in self._remembered]
+        for index in late:
+            if index not in missing:
+                shown[index] = self._remembered[resource, shown[index]]
+        sources = [shown[index] for index in missing]
+        for index, obj in zip(missing, await self._fresh(resource, sources), strict=True):
+            value = msgspec.json.encode(obj)
+            self._remember(resource, shown[index], value)
+            shown[index] = value
+        return shown
+
+    async def value(self, resource: Resource, stored: Stored) -> bytes:
+        """One stored object in this version."""
+        return stored.value if is_ready(resource, stored) else (await self.shown(resource, [stored]))[0]
+
+    async def written(self, resource: Resource, value: bytes) -> bytes:
+        """What was stored just now, in this version."""
+        return await self.value(resource, Row("", _NEWEST, value))
+
+    async def for_storage(self, resource: Resource, obj: Object) -> Object:
+        """An object of this version as it is to be stored."""
+        version = resource.storage_version or resource.version
+        if version == resource.version == resource.oldest_version or not resource.is_custom:
+            return obj
+        if version != resource.version:
+            target = self._space.kinds.at(resource.group, version, resource.plural)
+            source = {"apiVersion": resource.api_version, "kind": resource.kind, **obj}
+            obj = (await self._converted(resource, [source], f"{resource.group}/{version}"))[0]
+            if target is not None:
+                pruning.prune(obj, target.schema)
+        plain = _untyped(obj)
+        return plain if version == resource.oldest_version else {"apiVersion": f"{resource.group}/{version}", **plain}
+
+    async def between(self, source: Resource, target: Resource, obj: Object) -> Object:
+        """An object of one version in another."""
+        typed = {"apiVersion": source.api_version, "kind": source.kind, **obj}
+        converted = (await self._converted(target, [typed], target.api_version))[0]
+        return _untyped(self._completed(target, converted))
+
+    async def _fresh(self, resource: Resource, values: list[bytes]) -> list[Object]:
+        if not values:
+            return []
+        sources = []
+        for value in values:
+            version = _version_of(resource, value)
+            obj = msgspec.json.decode(value)
+            sources.append({**obj, "apiVersion": f"{resource.group}/{version}", "kind": resource.kind})
+        converted = await self._converted(resource, sources, resource.api_version)
+        return [_untyped(self._completed(resource, obj)) for obj in converted]
+
+    def _completed(self, resource: Resource, obj: Object) -> Object:
+        if resource.is_custom:
+            pruning.prune(obj, resource.schema)
+            defaulting.apply_defaults(obj, resource.schema)
+        return obj
+
+    async def _converted(self, resource: Resource, objects: list[Object], api_version: str) -> list[Object]:
+        """Typed objects in another version: by a webhook, or the same but for their name."""
+        foreign = [obj for obj in objects if obj["apiVersion"] != api_version]
+        if resource.conversion is None or not foreign:
+            return [{**obj, "apiVersion": api_version} for obj in objects]
+        converted = iter(await self._asked(resource, foreign, api_version))
+        return [obj if obj["apiVersion"] == api_version else next(converted) for obj in objects]
+
+    async def _asked(self, resource: Resource, objects: list[Object], api_version: str) -> list[Object]:
+        assert resource.conversion is not None
+        uid = self._space.new_uid()
+        review = {
+            "kind": "ConversionReview",
+            "apiVersion": f"apiextensions.k8s.io/{resource.conversion.review_version}",
+            "request": {"uid": uid, "desiredAPIVersion": api_version, "objects": objects},
+        }
+        subject = f"conversion webhook for {objects[0]['apiVersion']}, Kind={resource.kind}"
+        try:
+            answer = _checked(await self._space.callouts.post(resource.conversion.client, review, _PATIENCE), uid)
+        except CallFailed as error:
+            raise Unclassified(f"{subject} failed: {error}") from error
+        if problem := _problem(answer, objects, api_version):
+            raise Unclassified(f"{subject} returned {problem}")
+        return [_restored(new, old) for new, old in zip(answer, objects, strict=True)]
+
+    def _remember(self, resource: Resource, source: bytes, shown: bytes) -> None:
+        self._remembered[resource, source] = shown
+        self._size += len(source) + len(shown)
+        while self._size > _REMEMBERED_BYTES:
+            oldest = next(iter(self._remembered))
+            self._size -= len(oldest[1]) + len(self._remembered.pop(oldest))
+
+
+def _untyped(obj: Object) -> Object:
+    return {name: value for name, value in obj.items() if name not in ("apiVersion", "kind")}
+
+
+def _checked(review: Any, uid: str) -> list[Any]:
+    """The converted objects of an answer. Raises CallFailed when it is not one."""
+    answer = review.get("response") if isinstance(review, dict) else None
+    if not isinstance(answer, dict) or review.get("kind") != "ConversionReview":
+        raise CallFailed("expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview")
+    if answer.get("uid") != uid:
+        raise CallFailed(f'expected response.uid="{uid}", got "{answer.get("uid")}"')
+    result = answer.get("result") or {}
+    if result.get("status") != "Success":
+        raise CallFailed(result.get("message") or f"invalid response with failure status {result.get('status')}")
+    return list(answer.get("convertedObjects") or ())
+
+
+def _problem(made: list[Any], sources: list[Object], api_version: str) -> str:
+    """What is wrong with converted objects; nothing when they are what was asked for."""
+    if len(made) != len(sources):
+        return f"{len(made)} objects, expected {len(sources)}"
+    for index, (new, old) in enumerate(zip(made, sources, strict=True)):
+        where = f"invalid converted object at index {index}"
+        if new.get("apiVersion") != api_version:
+            return f"{where}: invalid groupVersion (expected {api_version}, received {new.get('apiVersion', '')})"
+        if new.get("kind") != old["kind"]:
+            return f"{where}: invalid kind (expected {old['kind']}, received {new.get('kind', '')})"
+        for name in ("name", "namespace", "uid"):
+            if (new.get("metadata") or {}).get(name, "") != old["metadata"].get(name, ""):
+                return f"invalid metadata in object at index {index}: must have the same {name}"
+    return ""
+
+
+def _restored(new: Object, old: Object) -> Object:
+    """What was converted; of its metadata, a webhook may change labels and annotations only."""
+    meta = {name: value for name, value in old["metadata"].items() if name not in ("labels", "annotations")}
+    given = new.get("metadata") or {}
+    changed = {name: given[name] for name in ("labels", "annotations") if given.get(name)}
+    return {**new, "metadata": {**meta, **changed}}

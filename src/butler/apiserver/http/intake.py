@@ -1,0 +1,107 @@
+"""What the body of a request is meant to be: an object, a patch, or options."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from butler.apiserver import accepting, patching, strictness
+from butler.apiserver.builtins import catalogue, openapi
+from butler.apiserver.requests import WriteOptions
+from butler.apiserver.resources import Object, Resource
+from butler.errors import BadRequest
+
+from . import bodies, go_yaml, queries
+
+if TYPE_CHECKING:
+    from .face import Call
+
+_DELETE_OPTIONS = "DeleteOptions"
+
+
+async def read_object(call: Call, options: WriteOptions, resource: Resource | None = None) -> Any:
+    """An object of the resource the request speaks of, or of another one. Raises BadRequest, UnsupportedMediaType."""
+    resource = resource or call.target.resource
+    content = await bodies.read(call.request)
+    value = bodies.decode_object(content, call.media_type, resource)
+    if options.field_validation == "Ignore" or call.media_type == bodies.PROTOBUF:
+        return value
+    if call.media_type == bodies.YAML:
+        options.remarks = _yaml_remarks(content)
+    elif strictness.may_repeat(content, value):
+        options.remarks = strictness.in_parts(content) if resource.is_custom else strictness.in_object(content)
+    return value
+
+
+async def read_kind(call: Call, options: WriteOptions, api_version: str, kind: str) -> Object:
+    """An object of a built-in kind that is not stored by itself, such as a Scale; without its type."""
+    resource = kind_of(api_version, kind)
+    return accepting.understood(call.space, resource, await read_object(call, options, resource), options)
+
+
+@cache
+def kind_of(api_version: str, kind: str) -> Resource:
+    """A built-in kind, as if it were a resource."""
+    group, _, version = api_version.rpartition("/")
+    if kind == _DELETE_OPTIONS:
+        schema = catalogue.definition(openapi.full_name(f"meta.v1.{kind}"))
+    else:
+        schema = catalogue.schema_of(group, version, kind)
+    return Resource(group, version, kind, kind.lower(), schema)
+
+
+def patch_kind(call: Call) -> str:
+    """What the options of a patch are checked as. Raises UnsupportedMediaType."""
+    accepted = patching.accepted_types(call.target)
+    if call.media_type not in accepted:
+        raise bodies.unsupported_patch(call.target.resource, accepted)
+    return queries.APPLY if call.media_type == patching.APPLY_PATCH else "PatchOptions"
+
+
+async def read_patch(call: Call, options: WriteOptions) -> Any:
+    """The body of a PATCH; sets what only an apply may carry. Raises BadRequest."""
+    media_type = call.media_type
+    content = await bodies.read(call.request)
+    options.force = "force" in call.query and (call.query["force"].lower() not in ("", "0", "f", "false"))
+    if media_type == patching.APPLY_PATCH:
+        return _configuration(content, options)
+    change = bodies.decode_json(content)
+    if options.field_validation != "Ignore" and strictness.may_repeat(content, change):
+        options.remarks = strictness.in_parts(content, is_patch=media_type == patching.JSON_PATCH)
+    return change
+
+
+def _configuration(content: bytes, options: WriteOptions) -> Any:
+    value = bodies.decode_configuration(content)
+    if options.field_validation == "Ignore" or not strictness.may_repeat(content, value):
+        return value
+    repeated = go_yaml.repeated_keys(content)
+    if repeated and options.field_validation == "Strict":
+        listed = "\n  ".join(["yaml: unmarshal errors:", *repeated])
+        raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {listed}")
+    for text in repeated:
+        options.warn(text)
+    return value
+
+
+def _yaml_remarks(content: bytes) -> strictness.Remarks:
+    def remarks(unknown: list[str]) -> list[str]:
+        repeated = go_yaml.repeated_keys(content)
+        shown = ["\n  ".join(["yaml: unmarshal errors:", *repeated])] if repeated else []
+        return [*shown, *accepting.unknown_fields(unknown)]
+
+    return remarks
+
+
+async def read_delete_options(call: Call, options: WriteOptions) -> Object | None:
+    """The options in the body of a DELETE, if there is one. Raises BadRequest, UnsupportedMediaType."""
+    content = await bodies.read(call.request)
+    if not content:
+        return None
+    resource = kind_of("v1", _DELETE_OPTIONS)
+    value = bodies.decode_object(content, call.media_type, resource)
+    if value.get("kind") == _DELETE_OPTIONS:
+        # Every group has them.
+        value = {**value, "apiVersion": "v1"}
+    options.field_validation = "Ignore"
+    return accepting.understood(call.space, resource, value, options)
