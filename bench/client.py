@@ -96,10 +96,11 @@ class Connection(asyncio.Protocol):
 
 def _unchunked(data: bytes) -> bytes:
     parts: list[bytes] = []
+    at = 0
     while True:
-        size, _, data = data.partition(b"\r\n")
-        length = int(size, 16)
+        end = data.index(b"\r\n", at)
+        length = int(data[at:end], 16)
         if not length:
             return b"".join(parts)
-        parts.append(data[:length])
-        data = data[length + 2 :]
+        parts.append(data[end + 2 : end + 2 + length])
+        at = end + 4 + length

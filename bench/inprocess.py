@@ -33,7 +33,7 @@ async def all_of(table: Table, scale: float) -> None:
         table.add("creates, 64 at a time", "butler", rate, "/s")
         started, count = time.perf_counter(), int(20_000 * scale)
         for index in range(count):
-            reading.get(server.root, Target(clusters, NAMESPACE, f"first-{index % 1000}"))
+            await reading.get(server.root, Target(clusters, NAMESPACE, f"first-{index % 1000}"))
         table.add("gets", "butler", count / (time.perf_counter() - started), "/s")
         await _flatness(server.root, clusters, table, scale)
     shutil.rmtree(data)

@@ -17,6 +17,7 @@ class Table:
         self._units[row] = (unit, more_is_better)
         if column not in self._columns:
             self._columns.append(column)
+        print(f"  {column}: {row}: {_text(value, unit)}", flush=True)
 
     def show(self) -> None:
         wide = len(self._columns) > 1

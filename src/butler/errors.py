@@ -20,6 +20,7 @@
     │   ├── ServiceUnavailable   503
     │   └── Timeout              504
     ├── InvalidConfiguration     an object that its author has to change: both spellings of a field, or neither
+    ├── LeadershipLost           another replica may be leading by now, so this one writes nothing
     └── StorageError             the data directory cannot be used
         ├── DataInUse            another process holds it
         ├── DataDamaged          a file in it is not what was written
@@ -31,7 +32,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar
@@ -184,6 +185,11 @@ class ApiError(ButlerError):
         self.message = message
         self.details = details
 
+    @property
+    def retry_after(self) -> int:
+        """Seconds the server asks to wait; 0 when it does not say."""
+        return self.details.retry_after if self.details else 0
+
     def status(self) -> dict[str, Any]:
         """The `Status` object that goes over the wire."""
         status: dict[str, Any] = {
@@ -284,6 +290,12 @@ class InvalidConfiguration(ButlerError):
         self.subject, self.path = subject, path
 
 
+class LeadershipLost(ButlerError):
+    """A write that was not sent because the lease behind it is, or may be, someone else's."""
+
+    reason = "LeadershipLost"
+
+
 class StorageError(ButlerError):
     """The data directory cannot be used; the message says which file and what to do."""
 
@@ -313,3 +325,36 @@ def invalid(kind: str, group: str, name: str, problems: Iterable[FieldError]) ->
         f'{qualified} "{name}" is invalid: {shown}',
         Details(name=name, group=group, kind=kind, causes=causes),
     )
+
+
+_REASONS = {kind.reason: kind for kind in ApiError.__subclasses__() if kind.reason}
+_REASONS |= {"Gone": Expired, "ServerTimeout": Timeout}
+_CODES = {kind.code: kind for kind in ApiError.__subclasses__() if kind not in (AlreadyExists, Unclassified)}
+_CODES |= {408: Timeout, 502: ServiceUnavailable}
+
+
+def error_from_status(status: Mapping[str, Any], code: int) -> ApiError:
+    """The error that a `Status` from the wire stands for: by its reason, else by the HTTP status code."""
+    reason = str(status.get("reason") or "")
+    kind = _REASONS.get(reason) or _CODES.get(code)
+    if kind is None:
+        kind = InternalError if code >= 500 else Unclassified
+    message = str(status.get("message") or f"the server answered {code}{f' ({reason})' if reason else ''}")
+    return kind(message, _details_from(status.get("details")))
+
+
+def _details_from(given: Any) -> Details | None:
+    """Whatever a server writes there; nothing in it may hide the error itself."""
+    if not isinstance(given, Mapping):
+        return None
+    causes = given.get("causes") if isinstance(given.get("causes"), list) else []
+    retry_after = given.get("retryAfterSeconds")
+    return Details(
+        **{name: str(given.get(name) or "") for name in ("name", "group", "kind", "uid")},
+        causes=tuple(_cause_from(one) for one in causes or () if isinstance(one, Mapping)),
+        retry_after=retry_after if isinstance(retry_after, int) else 0,
+    )
+
+
+def _cause_from(given: Mapping[str, Any]) -> Cause:
+    return Cause(*(str(given.get(name) or "") for name in ("reason", "message", "field")))

@@ -13,6 +13,10 @@ from .resources import Object, Resource
 from .schema.decoding import Malformed, go_kind
 from .space import Space
 
+_REPEATED_OWNERS = (
+    ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject "
+    "such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+)
 _SCHEME = "pkg/runtime/scheme.go:111"
 _COMMON_KINDS = frozenset({"List", "Status", "DeleteOptions", "WatchEvent", "APIGroup", "APIResourceList"})
 _PACKAGES = {"": "core", "events.k8s.io": "core"}
@@ -22,6 +26,7 @@ def accept(space: Space, target: Target, body: Any, options: WriteOptions) -> Ob
     """The object, decoded, with defaults; unknown fields are reported as asked. Raises BadRequest or Invalid."""
     obj = understood(space, target.resource, body, options)
     check_namespace(target, obj["metadata"])
+    _drop_repeated_owners(obj["metadata"], options)
     space.checks(target.resource).default(obj)
     return obj
 
@@ -45,6 +50,7 @@ def accept_patched(space: Space, target: Target, body: Any, shown: Callable[[], 
         raise invalid("", "", "", [FieldError(FieldProblem.INVALID, "patch", str(error), shown())]) from error
     check_name(target, obj["metadata"])
     check_namespace(target, obj["metadata"])
+    _drop_repeated_owners(obj["metadata"], options)
     space.checks(target.resource).default(obj)
     return obj
 
@@ -76,6 +82,17 @@ def check_applied_type(resource: Resource, config: Any) -> Object:
         shown = version if "/" in version else f"/{version}"
         raise BadRequest(f"invalid object type: {shown}, Kind={named['kind']}")
     return dict(body)
+
+
+def _drop_repeated_owners(meta: Object, options: WriteOptions) -> None:
+    owners = meta.get("ownerReferences")
+    if not owners or len(owners) < 2:
+        return
+    kept = [owner for index, owner in enumerate(owners) if owner not in owners[:index]]
+    if len(kept) < len(owners):
+        repeated = sorted({owner.get("uid", "") for owner in owners if owners.count(owner) > 1})
+        options.warn(_REPEATED_OWNERS + ", ".join(repeated))
+        meta["ownerReferences"] = kept
 
 
 def check_name(target: Target, meta: Object) -> None:
@@ -133,11 +150,15 @@ def _check_type(space: Space, resource: Resource, body: Object) -> None:
         return
     found = _known_kind(space, api_version, kind)
     if not found:
-        raise Malformed(f'no kind "{kind}" is registered for version "{api_version}" in scheme "{_SCHEME}"')
+        raise Malformed(not_registered(kind, api_version))
     if kind == resource.kind and api_version.rpartition("/")[0] == resource.group:
         raise _wrong_version(api_version, resource)
     package = _PACKAGES.get(resource.group, resource.group.partition(".")[0])
     raise Malformed(f"converting ({found}) to ({package}.{resource.kind}): unknown conversion")
+
+
+def not_registered(kind: str, api_version: str) -> str:
+    return f'no kind "{kind}" is registered for version "{api_version}" in scheme "{_SCHEME}"'
 
 
 def _check_custom_type(resource: Resource, kind: Any, api_version: Any, body: Object) -> None:

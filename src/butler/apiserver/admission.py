@@ -53,7 +53,7 @@ class Admission:
         if resource.plural in _NEVER_ASKED:
             return False
         return any(
-            hook.covers(self._space.kinds, resource, operation, subresource)
+            hook.seen_as(self._space.kinds, resource, operation, subresource) is not None
             for hook in (*self._mutating, *self._validating)
         )
 
@@ -75,12 +75,12 @@ class Admission:
         again: list[Webhook] = []
         for round_ in (self._mutating, again):
             for hook in list(round_):
-                question = Question(operation, target, obj, old, options)
-                if not hook.wants(self._space, question):
+                question = await self._question(hook, operation, target, obj, old, options)
+                changed = await self.caller.mutated(hook, question) if question is not None else None
+                if question is None or changed is None:
                     continue
-                changed = await self.caller.mutated(hook, question)
-                if changed is None:
-                    continue
+                if question.seen_as is not target.resource:
+                    changed = await self._space.converter.between(question.seen_as, target.resource, changed)
                 obj.clear()
                 obj.update(changed)
                 self._settle(hook, target.resource, obj)
@@ -103,18 +103,37 @@ class Admission:
         self, operation: str, target: Target, obj: Object | None, old: Object | None, options: WriteOptions
     ) -> None:
         """Ask all validating webhooks at once. Raises the first refusal in order of configuration."""
-        question = Question(operation, target, obj, old, options)
-        wanted = [hook for hook in self._validating if hook.wants(self._space, question)]
+        hooks = [*(self._mutating if operation == "DELETE" else ()), *self._validating]
+        questions = [await self._question(hook, operation, target, obj, old, options) for hook in hooks]
+        asked = [pair for pair in zip(hooks, questions, strict=True) if pair[1] is not None]
         answers = await asyncio.gather(
-            *(self.caller.allowed(hook, question) for hook in wanted), return_exceptions=True
+            *(self.caller.allowed(hook, question) for hook, question in asked if question is not None),
+            return_exceptions=True,
         )
         for answer in answers:
             if isinstance(answer, BaseException):
                 raise answer
-        if operation == "DELETE":
-            for hook in self._mutating:
-                if hook.wants(self._space, question):
-                    await self.caller.allowed(hook, question)
+
+    async def _question(
+        self,
+        hook: Webhook,
+        operation: str,
+        target: Target,
+        obj: Object | None,
+        old: Object | None,
+        options: WriteOptions,
+    ) -> Question | None:
+        """What a webhook is asked, in a version it knows; None when it does not want to be."""
+        resource = target.resource
+        seen_as = hook.seen_as(self._space.kinds, resource, operation, target.subresource)
+        if seen_as is None:
+            return None
+        if seen_as is not resource:
+            between = self._space.converter.between
+            obj = await between(resource, seen_as, obj) if obj is not None else None
+            old = await between(resource, seen_as, old) if old is not None else None
+        question = Question(operation, target, obj, old, options, seen_as)
+        return question if hook.wants(self._space, question) else None
 
 
 def _with(hooks: list[Webhook], configuration: str, new: list[Webhook]) -> list[Webhook]:

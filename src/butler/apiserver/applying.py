@@ -8,6 +8,7 @@ from butler.errors import Conflict
 
 from . import accepting, refusals, writing
 from .apply import apply
+from .completing import complete
 from .requests import Answer, Target, WriteOptions
 from .resources import Object
 from .space import Space
@@ -36,6 +37,7 @@ async def _create(space: Space, target: Target, config: Object, options: WriteOp
     writing.check_namespace(space, target)
     obj = _applied(space, target, None, config, options)
     writing.start_life(space, target.resource, obj)
+    complete(space, target, obj, options.user)
     if space.admission.concerns(target.resource, "CREATE", target.subresource):
         await space.admission.mutate("CREATE", target, obj, None, options)
     return await writing.insert(space, target, obj, options)

@@ -43,10 +43,9 @@ class Callouts:
                 timeout=aiohttp.ClientTimeout(total=patience),
                 allow_redirects=False,
             ) as response:
-                body = await response.content.read(_ANSWER_LIMIT)
                 if response.status != 200:
                     raise CallFailed(f'Post "{url}": the server answered {response.status}')
-                return msgspec.json.decode(body)
+                return msgspec.json.decode(await _whole(response))
         except TimeoutError as error:
             raise CallFailed(f'Post "{url}": context deadline exceeded') from error
         except (aiohttp.ClientError, OSError, msgspec.DecodeError, ssl.SSLError) as error:
@@ -97,3 +96,12 @@ class Callouts:
                 raise CallFailed(f"caBundle: {error}") from error
             self._contexts[bundle] = context
         return context
+
+
+async def _whole(response: aiohttp.ClientResponse) -> bytes:
+    content = bytearray()
+    async for chunk in response.content.iter_any():
+        content += chunk
+        if len(content) > _ANSWER_LIMIT:
+            raise CallFailed(f"the answer is longer than {_ANSWER_LIMIT} bytes")
+    return bytes(content)

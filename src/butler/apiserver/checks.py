@@ -22,6 +22,8 @@ _BLOCKING = frozenset(
         FieldProblem.TYPE_INVALID,
     }
 )
+_WITH_PLAIN_FINALIZERS = frozenset({"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io"})
+"""Groups whose finalizers need no domain, unlike those of the other built-in kinds."""
 _NOT_JUDGED = FieldError(
     FieldProblem.INVALID,
     "<nil>",
@@ -38,6 +40,7 @@ class Checks:
         self._validator: Validator | None = None
         self._rules: RuleSet | None = None
         self._name_rule = "subdomain" if resource.is_custom else name_rule(resource.group, resource.kind)
+        self._qualified = not resource.is_custom and resource.group not in _WITH_PLAIN_FINALIZERS
 
     def decode(self, obj: Object) -> list[str]:
         """Bring a client's object into the shape of its kind, in place; answers the paths of unknown fields.
@@ -57,7 +60,7 @@ class Checks:
 
     def validate(self, obj: Object) -> list[FieldError]:
         problems = objectmeta.validate_metadata(
-            obj["metadata"], self.resource.namespaced, self._name_rule, built_in=not self.resource.is_custom
+            obj["metadata"], self.resource.namespaced, self._name_rule, built_in=self._qualified
         )
         if self.resource.is_custom:
             problems += self._custom().validate(obj)
@@ -68,9 +71,7 @@ class Checks:
 
     def validate_update(self, obj: Object, old: Object, warn: Callable[[str], None] | None = None) -> list[FieldError]:
         """`warn` is told of rules that fail but did so before."""
-        problems = objectmeta.validate_metadata_update(
-            obj["metadata"], old["metadata"], built_in=not self.resource.is_custom
-        )
+        problems = objectmeta.validate_metadata_update(obj["metadata"], old["metadata"], built_in=self._qualified)
         if self.resource.is_custom:
             problems += self._custom().validate_update(obj, old)
             problems += self._judged(obj, old, problems, warn)

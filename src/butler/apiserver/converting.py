@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from butler.errors import Unclassified
+from butler.errors import InternalError
 
 from .callouts import CallFailed
 from .resources import Object, Resource
@@ -27,6 +27,12 @@ _NEWEST = 2**63 - 1
 _REMEMBERED_BYTES = 16 * 1024 * 1024
 
 
+class ConversionFailed(InternalError):
+    """A webhook did not convert; Kubernetes has no reason word for that."""
+
+    reason = ""
+
+
 class Stored(Protocol):
     """One version of an object, as the store has it."""
 
@@ -39,7 +45,9 @@ class Stored(Protocol):
 
 def is_ready(resource: Resource, stored: Stored) -> bool:
     """Whether stored bytes can be shown as they are: in this version, by today's schema, without a mark."""
-    return not resource.is_custom or (
+    if not resource.is_custom:
+        return resource.translation is None
+    return (
         resource.oldest_version in ("", resource.version)
         and stored.revision > resource.schema_since
         and not stored.value.startswith(_MARK)
@@ -72,7 +80,7 @@ class Converter:
         self._size = 0
 
     async def shown(self, resource: Resource, found: Sequence[Stored]) -> list[bytes]:
-        """Stored objects in this version. Raises Unclassified when a webhook does not convert them."""
+        """Stored objects in this version. Raises ConversionFailed when a webhook does not convert them."""
         shown = [one.value for one in found]
         late = [index for index, one in enumerate(found) if not is_ready(resource, one)]
         missing = [index for index in late if (resource, shown[index]) not in self._remembered]
@@ -96,6 +104,8 @@ class Converter:
 
     async def for_storage(self, resource: Resource, obj: Object) -> Object:
         """An object of this version as it is to be stored."""
+        if resource.translation is not None:
+            return self._filled(resource, resource.translation.stored(obj))
         version = resource.storage_version or resource.version
         if version == resource.version == resource.oldest_version or not resource.is_custom:
             return obj
@@ -115,6 +125,8 @@ class Converter:
         return _untyped(self._completed(target, converted))
 
     async def _fresh(self, resource: Resource, values: list[bytes]) -> list[Object]:
+        if resource.translation is not None:
+            return [self._shaped(resource, resource.translation.shown(msgspec.json.decode(value))) for value in values]
         if not values:
             return []
         sources = []
@@ -124,6 +136,17 @@ class Converter:
             sources.append({**obj, "apiVersion": f"{resource.group}/{version}", "kind": resource.kind})
         converted = await self._converted(resource, sources, resource.api_version)
         return [_untyped(self._completed(resource, obj)) for obj in converted]
+
+    def _filled(self, resource: Resource, obj: Object) -> Object:
+        """An object in the form it is stored in, as if it had been written so."""
+        stored = self._space.kinds.stored_as(resource.storage_key)
+        assert stored is not None
+        return self._shaped(stored, obj)
+
+    def _shaped(self, resource: Resource, obj: Object) -> Object:
+        if resource.behaviour is not None:
+            resource.behaviour.default(obj)
+        return obj
 
     def _completed(self, resource: Resource, obj: Object) -> Object:
         if resource.is_custom:
@@ -151,9 +174,9 @@ class Converter:
         try:
             answer = _checked(await self._space.callouts.post(resource.conversion.client, review, _PATIENCE), uid)
         except CallFailed as error:
-            raise Unclassified(f"{subject} failed: {error}") from error
+            raise ConversionFailed(f"{subject} failed: {error}") from error
         if problem := _problem(answer, objects, api_version):
-            raise Unclassified(f"{subject} returned {problem}")
+            raise ConversionFailed(f"{subject} returned {problem}")
         return [_restored(new, old) for new, old in zip(answer, objects, strict=True)]
 
     def _remember(self, resource: Resource, source: bytes, shown: bytes) -> None:

@@ -17,6 +17,8 @@ from .storing import encode, stage
 ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
 _ATTEMPTS = 5
+ORPHANING = frozenset({"batch/jobs", "/replicationcontrollers"})
+"""Kinds whose dependents stay unless the client says otherwise."""
 
 
 async def delete(space: Space, target: Target, options: DeleteOptions, write: WriteOptions) -> Answer:
@@ -24,7 +26,7 @@ async def delete(space: Space, target: Target, options: DeleteOptions, write: Wr
     for _ in range(_ATTEMPTS):
         row = space.existing(target)
         old = row.decode()
-        _check_preconditions(target, old, options)
+        check_preconditions(target, old, options)
         if space.admission.concerns(target.resource, "DELETE", ""):
             seen = msgspec.json.decode(await space.converter.value(target.resource, row))
             await space.admission.validate("DELETE", target, None, seen, write)
@@ -47,10 +49,13 @@ async def _delete(space: Space, target: Target, row: Row, old: Object, options: 
     else:
         meta.pop("finalizers", None)
     grace = _grace_period(target.resource, obj, options)
+    if target.resource.storage_key == "/pods":
+        # Pods end gracefully, even if in no time.
+        _mark(space, target.resource, obj, grace)
     waits = bool(finalizers) or grace > 0 or not _is_final(target.resource, obj)
     if not waits:
         if options.dry_run:
-            return Answer(target.resource, row.value, deleted=True)
+            return Answer(target.resource, encode(obj), deleted=True)
         return Answer(target.resource, await stage(space, target, Change.DELETED, obj, row), deleted=True)
     _mark(space, target.resource, obj, grace)
     if obj == old or options.dry_run:
@@ -97,6 +102,8 @@ def _finalizers(resource: Resource, current: list[str], options: DeleteOptions) 
             return [*kept, FOREGROUND]
         case "Background":
             return kept
+    if resource.storage_key in ORPHANING and FOREGROUND not in current:
+        return [*kept, ORPHAN]
     return list(current)
 
 
@@ -108,11 +115,11 @@ def _grace_period(resource: Resource, obj: Object, options: DeleteOptions) -> in
     if not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
         return 0
     if options.grace_period is not None:
-        return max(options.grace_period, 0)
+        return options.grace_period if options.grace_period >= 0 else 1
     return int(spec.get("terminationGracePeriodSeconds", 30))
 
 
-def _check_preconditions(target: Target, old: Object, options: DeleteOptions) -> None:
+def check_preconditions(target: Target, old: Object, options: DeleteOptions) -> None:
     meta = old["metadata"]
     if options.uid and options.uid != meta["uid"]:
         raise refusals.wrong_uid(target, options.uid, meta["uid"])

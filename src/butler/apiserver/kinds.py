@@ -34,7 +34,7 @@ class Kinds:
         """The version of a resource that its objects are stored in."""
         found = None
         for resource in self._by_path.values():
-            if resource.storage_key == storage_key:
+            if resource.storage_key == storage_key and resource.translation is None:
                 found = resource
                 if not resource.storage_version or resource.storage_version == resource.version:
                     return resource

@@ -114,6 +114,10 @@ def no_such_type(offered: str) -> NotAcceptable:
     return NotAcceptable(f"406: Not Acceptable\n\nAvailable representations: {offered}", Details())
 
 
+def not_streamed() -> NotAcceptable:
+    return NotAcceptable(f"only the following media types are accepted: {_OFFERED_STREAMS}")
+
+
 def accepts_json(accept: str | None) -> bool:
     """Whether a client takes JSON, for documents that are nothing else."""
     return not accept or any(clause.type in ("application/json", "*/*") for clause in _parse(accept))

@@ -229,10 +229,15 @@ def _finalizer_problems(meta: Meta, path: str) -> Iterator[FieldError]:
 
 
 def _unqualified(meta: Meta, path: str) -> Iterator[FieldError]:
-    for index, finalizer in enumerate(meta.get("finalizers", [])):
+    return unqualified(meta.get("finalizers", []), f"{path}.finalizers")
+
+
+def unqualified(finalizers: list[str], path: str) -> Iterator[FieldError]:
+    """Finalizers that nobody can tell whose they are."""
+    for index, finalizer in enumerate(finalizers):
         if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
             detail = "name is neither a standard finalizer name nor is it fully qualified"
-            yield _invalid(f"{path}.finalizers[{index}]", finalizer, detail)
+            yield _invalid(f"{path}[{index}]", finalizer, detail)
 
 
 def finalizer_warnings(meta: Meta, old: Meta | None = None) -> list[str]:

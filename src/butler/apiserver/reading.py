@@ -9,12 +9,14 @@ from typing import Any
 
 import msgspec
 
-from butler.errors import ApiError, BadRequest, Cause, Details, Expired, Timeout
+from butler.errors import ApiError, BadRequest, Cause, Details, Expired, Timeout, go_quoted
 from butler.kube.selectors import FieldSelector, LabelSelector, text_at
 
 from . import refusals
 from .requests import Answer, ListOptions, Target
 from .resources import Resource
+from .schema import go_json
+from .schema.decoding import Malformed, go_kind
 from .space import Space
 from .storage.store import Row
 
@@ -90,7 +92,7 @@ async def _matching(
 
 async def values_of(space: Space, resource: Resource, rows: list[Row]) -> list[bytes]:
     """Stored objects as this version shows them."""
-    if not resource.is_custom:
+    if not resource.is_converted:
         return [row.value for row in rows]
     return await space.converter.shown(resource, rows)
 
@@ -109,7 +111,7 @@ class Matcher:
     def __init__(self, resource: Resource, labels: LabelSelector, fields: FieldSelector) -> None:
         for path, _, _ in fields.terms:
             if path not in ("metadata.name", "metadata.namespace") and path not in resource.selectable_fields:
-                raise BadRequest(f"field label not supported: {path}")
+                raise _unknown_field(resource, path)
         self._labels, self._fields = labels, fields
         self.selective = bool(labels) or bool(fields)
         self._needs_all = any(not path.startswith("metadata.") for path, _, _ in fields.terms)
@@ -125,6 +127,13 @@ class Matcher:
         return self._labels.matches(obj["metadata"].get("labels")) and self._fields.matches(
             lambda path: text_at(obj, path)
         )
+
+
+def _unknown_field(resource: Resource, path: str) -> BadRequest:
+    if resource.is_custom or resource.selectable_fields:
+        return BadRequest(f"field label not supported: {path}")
+    known = 'only "metadata.name", "metadata.namespace"'
+    return BadRequest(f"{go_quoted(path)} is not a known field selector: {known}")
 
 
 class _HeadMeta(msgspec.Struct):
@@ -144,9 +153,9 @@ _head = msgspec.json.Decoder(_Head)
 
 
 class _Token(msgspec.Struct, rename={"version": "v", "revision": "rv"}):
-    version: str
-    revision: int
-    start: str
+    version: str = ""
+    revision: int = 0
+    start: str = ""
 
 
 def _token(revision: int, key: str) -> str:
@@ -162,8 +171,6 @@ def _position(space: Space, options: ListOptions) -> tuple[str, int]:
         if wanted:
             raise BadRequest("specifying resource version is not allowed when using continue")
         return token.start.removesuffix("\x00"), max(token.revision, 0)
-    if options.version_match and not options.resource_version:
-        raise BadRequest("resourceVersionMatch is forbidden unless resourceVersion is provided")
     if wanted > space.store.committed:
         raise too_new(wanted, space.store.committed)
     exact = options.version_match == "Exact" or (options.limit > 0 and not options.version_match and wanted > 0)
@@ -171,16 +178,45 @@ def _position(space: Space, options: ListOptions) -> tuple[str, int]:
 
 
 def _parse_token(text: str) -> _Token:
-    try:
-        padded = text + "=" * (-len(text) % 4)
-        token = msgspec.json.decode(base64.urlsafe_b64decode(padded), type=_Token)
-    except (ValueError, msgspec.DecodeError) as error:
-        raise BadRequest(f"continue key is not valid: {error}") from error
+    wrong = next(
+        (place for place, char in enumerate(text) if not (char.isascii() and (char.isalnum() or char in "-_"))), -1
+    )
+    if wrong < 0 and len(text) % 4 == 1:
+        wrong = len(text) - 1
+    if wrong >= 0:
+        raise _bad_token(f"illegal base64 data at input byte {wrong}")
+    token = _decode_token(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
     if token.version != "meta.k8s.io/v1":
-        raise BadRequest(f'continue key is not valid: server does not recognize this encoded version "{token.version}"')
+        raise _bad_token(f"server does not recognize this encoded version {token.version}")
+    if token.revision == 0:
+        raise _bad_token(f"incorrect encoded start resourceVersion (version {token.version})")
     if not token.start:
-        raise BadRequest("continue key is not valid: encoded start key empty")
+        raise _bad_token(f"encoded start key empty (version {token.version})")
+    if ".." in token.start.split("/"):
+        raise _bad_token(token.start)
     return token
+
+
+def _decode_token(content: bytes) -> _Token:
+    try:
+        value = go_json.decode(content)
+    except (Malformed, RecursionError) as error:
+        raise _bad_token(str(error)) from error
+    if not isinstance(value, dict):
+        raise _bad_token(f"json: cannot unmarshal {go_kind(value)} into Go value of type storage.continueToken")
+    try:
+        return msgspec.convert(value, _Token)
+    except msgspec.ValidationError:
+        named = {"v": ("string", str), "rv": ("int64", int), "start": ("string", str)}
+        for name, (wanted, kind) in named.items():
+            if not isinstance(value.get(name, kind()), kind):
+                found = f"{go_kind(value[name])} into Go struct field continueToken.{name} of type {wanted}"
+                raise _bad_token(f"json: cannot unmarshal {found}") from None
+        raise _bad_token("a number is out of range") from None
+
+
+def _bad_token(why: str) -> BadRequest:
+    return BadRequest(f"invalid continue token: continue key is not valid: {why}")
 
 
 def parse_version(text: str) -> int:
@@ -188,13 +224,15 @@ def parse_version(text: str) -> int:
     if not text:
         return 0
     if not (text.isascii() and text.isdigit()):
-        raise BadRequest(f'invalid resource version: strconv.ParseUint: parsing "{text}": invalid syntax')
+        problem = f"strconv.ParseUint: parsing {go_quoted(text)}: invalid syntax"
+        raise BadRequest(f"invalid resource version: resourceVersion: Invalid value: {go_quoted(text)}: {problem}")
     return int(text)
 
 
 def too_new(wanted: int, current: int) -> Timeout:
     cause = Cause("ResourceVersionTooLarge", "Too large resource version")
-    return Timeout(f"Too large resource version: {wanted}, current: {current}", Details(causes=(cause,), retry_after=1))
+    text = f"Timeout: Too large resource version: {wanted}, current: {current}"
+    return Timeout(text, Details(causes=(cause,), retry_after=1))
 
 
 class _ExpiredContinuation(Expired):
@@ -210,7 +248,7 @@ class _ExpiredContinuation(Expired):
 
 def _expired_continuation(error: Expired, options: ListOptions, after: str) -> ApiError:
     if not options.continuation:
-        return error
+        return Expired("The resourceVersion for the provided list is too old.")
     return _ExpiredContinuation(
         "The provided continue parameter is too old to display a consistent list result. You can start a new list "
         "without the continue parameter, or use the continue token in this response to retrieve the remainder of the "

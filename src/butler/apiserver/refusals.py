@@ -44,8 +44,11 @@ def forbidden(target: Target, why: str, *causes: Cause) -> Forbidden:
     )
 
 
-def already_exists(target: Target) -> AlreadyExists:
-    return AlreadyExists(f"{target.resource.qualified} {go_quoted(target.name)} already exists", about(target))
+def already_exists(target: Target, *, ending: bool = False) -> AlreadyExists:
+    """`ending`: what is there is being deleted."""
+    start = "object is being deleted: " if ending else ""
+    named = f"{target.resource.qualified} {go_quoted(target.name)}"
+    return AlreadyExists(f"{start}{named} already exists", about(target))
 
 
 def modified(target: Target) -> Conflict:
@@ -72,13 +75,21 @@ def wrong_uid_in_update(target: Target, wanted: str, actual: str) -> Conflict:
 
 
 def wrong_uid(target: Target, wanted: str, actual: str) -> Conflict:
-    return conflict(target, f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {actual}")
+    return _changed_before_deletion(target, "UID", wanted, actual, "deleted and then recreated")
 
 
 def wrong_version(target: Target, wanted: str, actual: str) -> Conflict:
-    return conflict(
-        target,
-        f"Precondition failed: ResourceVersion in precondition: {wanted}, ResourceVersion in object meta: {actual}",
+    return _changed_before_deletion(target, "ResourceVersion", wanted, actual, "modified")
+
+
+def _changed_before_deletion(target: Target, what: str, wanted: str, actual: str, how: str) -> Conflict:
+    """A deletion speaks of the kind, not of the resource."""
+    resource = target.resource
+    named = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
+    return Conflict(
+        f"Operation cannot be fulfilled on {named} {go_quoted(target.name)}: the {what} in the precondition ({wanted}) "
+        f"does not match the {what} in record ({actual}). The object might have been {how}",
+        Details(name=target.name, group=resource.group, kind=resource.kind),
     )
 
 

@@ -63,6 +63,14 @@ class Behaviour(Protocol):
     def validate_update(self, obj: Object, old: Object) -> list[FieldError]: ...
 
 
+class Translation(Protocol):
+    """How a built-in kind that is stored in another form is brought into it and back. Both answer new objects."""
+
+    def shown(self, obj: Object) -> Object: ...
+
+    def stored(self, obj: Object) -> Object: ...
+
+
 @dataclass(slots=True, eq=False)
 class Resource:
     """One kind in one version of one group, as offered to clients."""
@@ -93,6 +101,10 @@ class Resource:
     """For custom kinds, the revision since which this schema holds; older objects have not been through it."""
     conversion: Conversion | None = None
     """Versions of a custom kind without one differ in nothing but their name and schema."""
+    translation: Translation | None = None
+    """For a built-in kind that is stored in another form."""
+    stored_at: str = ""
+    """The storage key, when it is not that of the group and the name."""
     behaviour: Behaviour | None = None
     is_custom: bool = False
     """Defined by a CustomResourceDefinition rather than built in."""
@@ -111,4 +123,9 @@ class Resource:
     @property
     def storage_key(self) -> str:
         """What all versions of one kind share in the store."""
-        return f"{self.group}/{self.plural}"
+        return self.stored_at or f"{self.group}/{self.plural}"
+
+    @property
+    def is_converted(self) -> bool:
+        """Whether what is stored may look different from what is shown."""
+        return self.is_custom or self.translation is not None

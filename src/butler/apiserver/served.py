@@ -23,6 +23,7 @@ from .background.policy import Aggregation, TokenSecrets
 from .background.worker import Worker
 from .builtins import catalogue
 from .builtins.behaviours import behaviour_of
+from .builtins.pods import SYSTEM_PRIORITIES
 from .discovery import Discovery
 from .kinds import Kinds
 from .openapi import OpenApi
@@ -182,6 +183,10 @@ class ServedSpace(Space):
                 await create(self, Target(self._kind("", "namespaces")), {"metadata": {"name": name}}, options)
         for default in bootstrap_policy.bootstrap_objects():
             await self._reconcile_policy(default, options)
+        classes = self._kind("scheduling.k8s.io", "priorityclasses")
+        for name, value in SYSTEM_PRIORITIES.items():
+            if self.find(classes, "", name) is None:
+                await create(self, Target(classes), {"metadata": {"name": name}, "value": value}, options)
 
     async def _reconcile_policy(self, default: Object, options: WriteOptions) -> None:
         """Bring a default role up to date unless someone said not to."""

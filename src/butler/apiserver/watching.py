@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 
 import msgspec
 
-from butler.errors import ApiError
+from butler.errors import ApiError, BadRequest, Unclassified
 
 from . import converting
 from .reading import Matcher, parse_version, prefix_for, too_new, values_of
@@ -28,6 +29,8 @@ from .storage.store import Event, Row, Store, frame
 _QUEUE_LIMIT = 1000
 _CHUNK = 500
 BOOKMARK_INTERVAL = 60.0
+_LAST_BOOKMARK = 2.0
+"""Seconds before its end a watch tells once more how far it has come."""
 
 
 @dataclass(slots=True)
@@ -46,6 +49,10 @@ class Signal:
         if self.event is None or self.value is not self.event.value:
             return frame(self.type, prefix_of(resource), self.value)
         return self.event.frame(self.type, prefix_of(resource))
+
+
+Push = Callable[[Signal], bool]
+"""Sends a signal at once, and says whether it could."""
 
 
 class Hub:
@@ -86,9 +93,14 @@ class Watcher:
         self._behind = True
         self._ended = False
         self._wake: asyncio.Future[None] | None = None
+        self.push: Callable[[Event], bool] = lambda _: False
+        """Takes an event at once if it can."""
 
     def offer(self, event: Event) -> None:
         if self._behind or not event.key.startswith(self._prefix):
+            return
+        if self._is_waiting and event.revision > self.position and self.push(event):
+            self.position = event.revision
             return
         if len(self._queue) >= _QUEUE_LIMIT:
             self._queue.clear()
@@ -136,6 +148,11 @@ class Watcher:
             self.position = max(self.position, self._store.committed)
         return events
 
+    @property
+    def _is_waiting(self) -> bool:
+        """Everything handed over has been sent, and the reader has nothing to do."""
+        return self._wake is not None and not self._wake.done() and not self._queue
+
     def _notify(self) -> None:
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
@@ -148,16 +165,20 @@ class Watch:
         self._space, self._hub, self.resource, self._options = space, hub, resource, options
         self._matcher = Matcher(resource, options.labels, options.fields)
         self._prefix = prefix_for(resource, namespace, options.fields)
-        self._from = parse_version(options.resource_version)
-        if self._from > space.store.committed:
-            raise too_new(self._from, space.store.committed)
+        self._from = _start(options.resource_version)
         initial = options.send_initial_events
         self._initial = initial if initial is not None else self._from == 0
+        if self._initial and self._from > space.store.committed:
+            raise too_new(self._from, space.store.committed)
 
-    async def signals(self) -> AsyncGenerator[list[Signal], None]:
-        """Batches of signals until the time is over or the watch is ended by the server."""
+    async def signals(self, push: Push = lambda _: False) -> AsyncGenerator[list[Signal], None]:
+        """Batches of signals until the time is over or the watch is ended by the server.
+
+        While the caller waits for the next batch, a signal is offered to `push` first: where that takes it, nobody need
+        be woken up."""
         store = self._space.store
         watcher = Watcher(store, self._space.bucket(self.resource), self._prefix, self._from)
+        watcher.push = lambda event: self._push(event, push)
         if self._initial:
             try:
                 async for signals, revision in self._existing():
@@ -166,7 +187,7 @@ class Watch:
             except ApiError as error:
                 yield [error_signal(error)]
                 return
-            if self._options.send_initial_events:
+            if self._options.bookmarks:
                 yield [self._bookmark(watcher.position, initial=True)]
         elif self._from == 0:
             watcher.position = store.committed
@@ -180,10 +201,11 @@ class Watch:
     async def _changes(self, watcher: Watcher) -> AsyncIterator[list[Signal]]:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._options.timeout
+        bookmark = self._next_bookmark(loop.time(), deadline)
         while (left := deadline - loop.time()) > 0:
             try:
-                events = await watcher.next(min(left, BOOKMARK_INTERVAL))
-                if events and self.resource.is_custom:
+                events = await watcher.next(min(left, max(bookmark - loop.time(), 0)))
+                if events and self.resource.is_converted:
                     events = [await self._as_asked(event) for event in events]
             except ApiError as error:
                 yield [error_signal(error)]
@@ -193,8 +215,16 @@ class Watch:
             signals = [signal for signal in map(self._signal, events) if signal is not None]
             if signals:
                 yield signals
-            elif not events and self._options.bookmarks:
+            elif not events and loop.time() >= bookmark:
                 yield [self._bookmark(watcher.position)]
+                bookmark = self._next_bookmark(loop.time(), deadline)
+
+    def _next_bookmark(self, now: float, deadline: float) -> float:
+        """When to tell how far the watch has come: now and then, and shortly before its end."""
+        if not self._options.bookmarks:
+            return inf
+        last = deadline - _LAST_BOOKMARK
+        return inf if now >= last else min(now + BOOKMARK_INTERVAL, last)
 
     async def _existing(self) -> AsyncIterator[tuple[list[Signal], int]]:
         """What is there now, as of one revision, in pages."""
@@ -223,6 +253,12 @@ class Watch:
         value, *previous = await self._space.converter.shown(self.resource, seen)
         return Event(event.revision, event.bucket, event.key, event.change, value, next(iter(previous), None))
 
+    def _push(self, event: Event, push: Push) -> bool:
+        if self.resource.is_custom and not converting.is_ready(self.resource, event):
+            return False
+        signal = self._signal(event)
+        return signal is None or push(signal)
+
     def _signal(self, event: Event) -> Signal | None:
         """What an event is to this watch: with a selector, objects also come and go by changing."""
         if not self._matcher.selective:
@@ -239,10 +275,17 @@ class Watch:
         return Signal("BOOKMARK", _bookmark_value(revision, initial))
 
 
+def _start(version: str) -> int:
+    try:
+        return parse_version(version)
+    except BadRequest as error:
+        raise Unclassified(error.message.removeprefix("invalid resource version: ")) from error
+
+
 @lru_cache(maxsize=64)
 def _bookmark_value(revision: int, initial: bool) -> bytes:
     annotations = b',"annotations":{"k8s.io/initial-events-end":"true"}' if initial else b""
-    return b'{"metadata":{"resourceVersion":"%d","creationTimestamp":null%b}}' % (revision, annotations)
+    return b'{"metadata":{"resourceVersion":"%d"%b}}' % (revision, annotations)
 
 
 def error_signal(error: ApiError) -> Signal:

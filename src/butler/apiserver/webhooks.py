@@ -31,6 +31,8 @@ class Question:
     obj: Object | None
     old: Object | None
     options: WriteOptions
+    seen_as: Resource
+    """The version of the resource that the webhook knows, in which the objects are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +77,20 @@ class Webhook:
     reinvoke: bool
     compiled: dict[str, Any] = field(default_factory=dict)
 
-    def covers(self, kinds: Kinds, resource: Resource, operation: str, subresource: str) -> bool:
-        """By its rules; an equivalent match also looks at the other versions of the same resource."""
+    def seen_as(self, kinds: Kinds, resource: Resource, operation: str, subresource: str) -> Resource | None:
+        """The resource its rules speak of; an equivalent match also looks at other versions of the same one."""
         if any(rule.covers(resource, operation, subresource) for rule in self.rules):
-            return True
+            return resource
         if not self.matches_equivalent:
-            return False
+            return None
         others = [one for one in kinds if one.storage_key == resource.storage_key and one is not resource]
-        return any(rule.covers(other, operation, subresource) for other in others for rule in self.rules)
+        covered = (one for one in others for rule in self.rules if rule.covers(one, operation, subresource))
+        return next(covered, None)
 
     def wants(self, space: Space, question: Question) -> bool:
         """Raises what the failure policy says when a match condition cannot be evaluated."""
-        target = question.target
         return (
-            self.covers(space.kinds, target.resource, question.operation, target.subresource)
-            and self._namespace_matches(space, question)
+            self._namespace_matches(space, question)
             and self._object_matches(question)
             and self._conditions_hold(question)
         )
@@ -207,15 +208,13 @@ class Caller:
 
 def request_of(question: Question, uid: str) -> Object:
     """The `request` of an AdmissionReview."""
-    target, resource = question.target, question.target.resource
-    kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
-    place = {"group": resource.group, "version": resource.version, "resource": resource.plural}
+    target, kind, place = question.target, _kind_of(question.seen_as), _place_of(question.seen_as)
     request: Object = {
         "uid": uid,
         "kind": kind,
         "resource": place,
-        "requestKind": kind,
-        "requestResource": place,
+        "requestKind": _kind_of(target.resource),
+        "requestResource": _place_of(target.resource),
         "name": target.name,
         "namespace": target.namespace,
         "operation": question.operation,
@@ -230,6 +229,14 @@ def request_of(question: Question, uid: str) -> Object:
     return request
 
 
+def _kind_of(resource: Resource) -> Object:
+    return {"group": resource.group, "version": resource.version, "kind": resource.kind}
+
+
+def _place_of(resource: Resource) -> Object:
+    return {"group": resource.group, "version": resource.version, "resource": resource.plural}
+
+
 _OPTIONS = {
     "CREATE": "CreateOptions",
     "UPDATE": "UpdateOptions",
@@ -239,7 +246,7 @@ _OPTIONS = {
 
 
 def _typed(question: Question, obj: Object | None) -> Object | None:
-    return None if obj is None else with_type(question.target.resource, obj)
+    return None if obj is None else with_type(question.seen_as, obj)
 
 
 def _checked(uid: str, review: Any) -> Object:

@@ -18,6 +18,8 @@ from .accepting import accept
 from .apply import Writer, keep_times, record_create, record_update
 from .auth.users import UserInfo
 from .builtins.behaviours import changes_generation, has_generation
+from .completing import complete
+from .objectmeta import finalizer_warnings
 from .requests import Answer, Target, WriteOptions
 from .resources import Object, Resource
 from .space import Space
@@ -47,6 +49,7 @@ async def create(space: Space, target: Target, obj: Object, options: WriteOption
     check_namespace(space, target)
     start_life(space, resource, obj)
     record_create(obj, resource.schema, writer(space, target, options))
+    complete(space, target, obj, options.user)
     if space.admission.concerns(resource, "CREATE", target.subresource):
         await space.admission.mutate("CREATE", target, obj, None, options)
     return await insert(space, target, obj, options)
@@ -60,12 +63,13 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
     problems = space.addresses.assign(target, obj) + space.checks(resource).validate(obj)
     if problems:
         raise invalid(resource.kind, resource.group, target.name, problems)
+    _warn_of_finalizers(resource, obj, None, options)
     space.admission.check("CREATE", target, obj, None, options)
     if space.admission.concerns(resource, "CREATE", target.subresource):
         await space.admission.validate("CREATE", target, obj, None, options)
     stored = await space.converter.for_storage(resource, obj)
-    if space.latest(target) is not None:
-        raise refusals.already_exists(target)
+    if (there := space.latest(target)) is not None:
+        raise refusals.already_exists(target, ending="deletionTimestamp" in there.decode()["metadata"])
     if options.dry_run:
         return Answer(resource, encode(obj), created=True)
     value = await stage(space, target, Change.ADDED, stored)
@@ -150,6 +154,7 @@ async def _replace(
     problems = taken + space.checks(resource).validate_update(obj, old, options.warn)
     if problems:
         raise invalid(resource.kind, resource.group, target.name, problems)
+    _warn_of_finalizers(resource, obj, old, options)
     space.admission.check("UPDATE", target, obj, old, options)
     if asked:
         await space.admission.validate("UPDATE", target, obj, old, options)
@@ -162,6 +167,12 @@ async def _replace(
     change = Change.DELETED if deleting.is_finished(resource, obj) else Change.MODIFIED
     value = await stage(space, target, change, stored, row)
     return Answer(resource, await space.converter.written(resource, value), deleted=change is Change.DELETED)
+
+
+def _warn_of_finalizers(resource: Resource, obj: Object, old: Object | None, options: WriteOptions) -> None:
+    if resource.is_custom and "finalizers" in obj["metadata"]:
+        for text in finalizer_warnings(obj["metadata"], old["metadata"] if old else None):
+            options.warn(text)
 
 
 # -- steps ------------------------------------------------------------------------------------------------------

@@ -75,6 +75,9 @@ class Selection:
 
 EVERYTHING = Selection()
 
+DEFAULT_MANAGER = "butler"
+"""Who owns the fields of a write that names no manager."""
+
 
 class Client(Protocol):
     """Verbs of the Kubernetes API. Every refusal is a subclass of butler.errors.ApiError; a server that cannot be

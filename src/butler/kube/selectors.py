@@ -63,11 +63,17 @@ _NAME = r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)"
 _PREFIX = r"(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*)"
 _KEY = re.compile(rf"(?:{_PREFIX}/)?{_NAME}\Z")
 _VALUE = re.compile(rf"{_NAME}?\Z")
-_WORD = re.compile(r"[^\s=!,()<>]+")
+_SIGNS = "=!,()<>"
+_PART = re.compile(r"==|!=|[=!,()<>]|[^\s=!,()<>]+")
+_OPERATORS = {"=": "in", "==": "in", "!=": "notin", ">": "gt", "<": "lt"}
 _NAME_RULE = (
     "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
     "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
     "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+)
+_KEY_RULE = (
+    f"{_NAME_RULE.replace('name part', 'a valid label key')} with an optional DNS subdomain prefix and '/' "
+    "(e.g. 'example.com/MyName')"
 )
 _VALUE_RULE = (
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
@@ -83,107 +89,121 @@ def parse_labels(text: str) -> LabelSelector:
 
 
 class _LabelParser:
+    """Reads a selector sign by sign, as Kubernetes does, and fails where it fails."""
+
     def __init__(self, text: str) -> None:
-        self._text, self._at = text, 0
+        self._parts = _PART.findall(text)
+        self._at = 0
 
     def requirements(self) -> list[Requirement]:
         found: list[Requirement] = []
-        self._space()
-        while self._at < len(self._text):
-            found.append(self._requirement())
-            self._space()
-            if self._at < len(self._text) and not self._take(","):
-                raise SelectorError(f"found '{self._rest_word()}', expected: ',' or 'end of string'")
-            self._space()
-            if self._at == len(self._text) and self._text.rstrip().endswith(","):
-                raise SelectorError("found '', expected: identifier after ','")
+        while part := self._peek():
+            if not _is_word(part) and part != "!":
+                raise SelectorError(f"found '{part}', expected: !, identifier, or 'end of string'")
+            try:
+                found.append(self._requirement())
+            except SelectorError as error:
+                raise SelectorError(f"unable to parse requirement: {error}") from None
+            self._end_of_requirement()
         return found
 
+    def _end_of_requirement(self) -> None:
+        after = self._next()
+        if after not in ("", ","):
+            raise SelectorError(f"found '{after}', expected: ',' or 'end of string'")
+        if after and not _is_word(self._peek()) and self._peek() != "!":
+            raise SelectorError(f"found '{self._peek()}', expected: identifier after ','")
+
+    def _peek(self) -> str:
+        """The next sign or word; empty at the end."""
+        return self._parts[self._at] if self._at < len(self._parts) else ""
+
+    def _next(self) -> str:
+        part = self._peek()
+        self._at += 1
+        return part
+
     def _requirement(self) -> Requirement:
-        negated = self._take("!")
-        key = self._key()
-        if negated:
-            return Requirement(key, "!")
-        self._space()
-        for sign, operator in (("==", "in"), ("!=", "notin"), ("=", "in"), (">", "gt"), ("<", "lt")):
-            if self._take(sign):
-                return Requirement(key, operator, (self._value(key, operator),))
-        word = _WORD.match(self._text, self._at)
-        if word is None:
-            return Requirement(key, "exists")
-        if word[0] not in ("in", "notin"):
-            raise SelectorError(
-                f"unable to parse requirement: found '{word[0]}', expected: in, notin, =, ==, !=, gt, lt"
-            )
-        self._at = word.end()
-        return Requirement(key, word[0], self._values(key))
+        part = self._next()
+        is_negated = part == "!"
+        key = self._next() if is_negated else part
+        if not _is_word(key):
+            raise SelectorError(f"found '{key}', expected: identifier")
+        _check_key(key)
+        if is_negated or self._peek() in ("", ","):
+            return Requirement(key, "!" if is_negated else "exists")
+        sign = self._next()
+        if sign in ("in", "notin"):
+            return Requirement(key, sign, self._checked(key, sign, self._values()))
+        operator = _OPERATORS.get(sign)
+        if operator is None:
+            raise SelectorError(f"found '{sign}', expected: in, notin, =, ==, !=, gt, lt")
+        return Requirement(key, operator, self._checked(key, operator, {self._value()}))
 
-    def _key(self) -> str:
-        self._space()
-        word = _WORD.match(self._text, self._at)
-        if word is None:
-            raise SelectorError(f"unable to parse requirement: found '{self._rest_word()}', expected: identifier")
-        self._at = word.end()
-        _check_key(word[0])
-        return word[0]
-
-    def _value(self, key: str, operator: str) -> str:
-        self._space()
-        word = _WORD.match(self._text, self._at)
-        value = word[0] if word else ""
-        self._at = word.end() if word else self._at
-        if operator in ("gt", "lt"):
-            if not re.fullmatch(r"[-+]?\d+", value):
-                raise SelectorError(
-                    f"unable to parse requirement: values[0]: Invalid value: \"{value}\": for 'Gt', 'Lt' operators,"
-                    " the value must be an integer"
-                )
-            return value
-        _check_value(key, value, 0)
+    def _value(self) -> str:
+        if self._peek() in ("", ","):
+            return ""
+        value = self._next()
+        if not _is_word(value):
+            raise SelectorError(f"found '{value}', expected: identifier")
         return value
 
-    def _values(self, key: str) -> tuple[str, ...]:
-        self._space()
-        if not self._take("("):
-            raise SelectorError(f"unable to parse requirement: found '{self._rest_word()}' expected: '('")
-        end = self._text.find(")", self._at)
-        if end < 0:
-            raise SelectorError("unable to parse requirement: found '', expected: ',', ')' or identifier")
-        values = tuple(sorted({value.strip() for value in self._text[self._at : end].split(",")}))
-        for index, value in enumerate(values):
-            _check_value(key, value, index)
-        self._at = end + 1
-        return values
+    def _values(self) -> set[str]:
+        opening = self._next()
+        if opening != "(":
+            raise SelectorError(f"found '{opening}' expected: '('")
+        first = self._peek()
+        if first == ")":
+            self._next()
+            return {""}
+        if not _is_word(first) and first != ",":
+            raise SelectorError(f"found '{first}', expected: ',', ')' or identifier")
+        return self._list()
 
-    def _space(self) -> None:
-        while self._at < len(self._text) and self._text[self._at].isspace():
-            self._at += 1
+    def _list(self) -> set[str]:
+        values: set[str] = set()
+        before = ","
+        while (part := self._next()) != ")":
+            if _is_word(part) and before == ",":
+                values.add(part)
+            elif part == ",":
+                values |= {""} if before == "," else set()
+            else:
+                raise SelectorError(f"found '{part}', expected: ',' or ')'")
+            before = part
+        return values | ({""} if before == "," else set())
 
-    def _take(self, sign: str) -> bool:
-        if self._text.startswith(sign, self._at):
-            self._at += len(sign)
-            return True
-        return False
+    def _checked(self, key: str, operator: str, values: set[str]) -> tuple[str, ...]:
+        listed = tuple(sorted(values))
+        for index, value in enumerate(listed):
+            if operator in ("gt", "lt"):
+                _check_number(value)
+            else:
+                _check_value(key, value, index)
+        return listed
 
-    def _rest_word(self) -> str:
-        rest = self._text[self._at :].split()
-        return rest[0] if rest else ""
+
+def _is_word(part: str) -> bool:
+    return bool(part) and part[0] not in _SIGNS
+
+
+def _check_number(value: str) -> None:
+    if not re.fullmatch(r"[-+]?\d+", value):
+        shown = f'values[0]: Invalid value: "{value}"'
+        raise SelectorError(f"{shown}: for 'Gt', 'Lt' operators, the value must be an integer")
 
 
 def _check_key(key: str) -> None:
     if not _KEY.match(key) or len(key.rpartition("/")[2]) > 63:
-        raise SelectorError(f'unable to parse requirement: <nil>: Invalid value: "{key}": {_NAME_RULE}')
+        rule = _NAME_RULE if key.count("/") < 2 else _KEY_RULE
+        raise SelectorError(f'<nil>: Invalid value: "{key}": {rule}')
 
 
 def _check_value(key: str, value: str, index: int) -> None:
     if len(value) > 63:
-        raise SelectorError(
-            f'unable to parse requirement: values[{index}][{key}]: Invalid value: "{value}": must be no more than 63 bytes'
-        )
+        raise SelectorError(f'values[{index}][{key}]: Invalid value: "{value}": must be no more than 63 bytes')
     if not _VALUE.match(value):
-        raise SelectorError(
-            f'unable to parse requirement: values[{index}][{key}]: Invalid value: "{value}": {_VALUE_RULE}'
-        )
+        raise SelectorError(f'values[{index}][{key}]: Invalid value: "{value}": {_VALUE_RULE}')
 
 
 def from_label_selector(selector: Mapping[str, Any] | None) -> LabelSelector:

@@ -65,3 +65,8 @@ class SeededChance:
 
     def bytes(self, count: int) -> bytes:
         return self._random.randbytes(count)
+
+
+def fraction(chance: Chance) -> float:
+    """A number from 0 up to but not including 1, each as likely as the other."""
+    return int.from_bytes(chance.bytes(6), "big") / 2**48

@@ -1,4 +1,4 @@
-"""HorizontalPodAutoscaler, in both versions as they are written: neither is converted to the other."""
+"""HorizontalPodAutoscaler, in both versions as they are written."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from butler.errors import FieldError, not_supported
 
 from ..resources import Object
 from . import formats, quantities
+from .autoscaler_versions import METRICS
 from .model import BuiltIn
 from .problems import Problems, bad, forbidden, refuse_each, required
 
@@ -42,7 +43,8 @@ _DOWN: Object = {"selectPolicy": "Max", "policies": [{"type": "Percent", "value"
 
 def _fill_first_version(obj: Object) -> None:
     obj["spec"].setdefault("minReplicas", 1)
-    obj["spec"].setdefault("targetCPUUtilizationPercentage", _CPU_PERCENT)
+    if METRICS not in obj["metadata"].get("annotations", {}):
+        obj["spec"].setdefault("targetCPUUtilizationPercentage", _CPU_PERCENT)
 
 
 def _fill(obj: Object) -> None:

@@ -56,6 +56,7 @@ _SELECTABLE = {
     "jobs.batch": ("status.successful",),
     "certificatesigningrequests.certificates.k8s.io": ("spec.signerName",),
 }
+_DEPRECATED = {"endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"}
 _STORAGE_VERSIONS = {"horizontalpodautoscalers.autoscaling": "v2"}
 _SCALE = Scale(".spec.replicas", ".status.replicas", ".spec.selector")
 """Where every built-in kind that scales keeps its numbers; the selector is an object, not yet a text."""
@@ -104,11 +105,14 @@ def _resource(entry: Mapping[str, Any]) -> Resource:
         verbs=tuple(entry.get("verbs", ALL_VERBS)),
         status="status" in offered,
         subresources=tuple(name for name in offered if name not in {"status", "scale"}),
+        deprecation=_DEPRECATED.get(entry["plural"], ""),
     )
     resource.scale = _SCALE if "scale" in offered else None
     resource.selectable_fields = _SELECTABLE.get(resource.qualified, ())
     stored = _STORAGE_VERSIONS.get(resource.qualified, version)
     resource.storage_version = "" if stored == version else stored
+    place, translation = TRANSLATIONS.get((resource.api_version, resource.kind), ("", None))
+    resource.stored_at, resource.translation = place, translation
     return resource
 
 

@@ -60,6 +60,10 @@ def only_age(obj: Object, now: datetime) -> Row:
     return [name_of(obj), age_of(obj, now)]
 
 
+def scale(obj: Object, now: datetime) -> Row:
+    return [name_of(obj), obj["spec"]["replicas"], obj["status"]["replicas"], age_of(obj, now)]
+
+
 def config_map(obj: Object, now: datetime) -> Row:
     return [name_of(obj), len(obj.get("data") or ()) + len(obj.get("binaryData") or ()), age_of(obj, now)]
 

@@ -117,6 +117,7 @@ _LAYOUTS: dict[tuple[str, str], _Layout] = {
     ("autoscaling", "HorizontalPodAutoscaler"): _Layout(
         "Reference|Targets|MinPods|MaxPods|Replicas|Age", cells_of.autoscaler
     ),
+    ("autoscaling", "Scale"): _Layout("Desired:integer|Available:integer|Age", cells_of.scale),
     ("policy", "PodDisruptionBudget"): _Layout(
         "Min Available|Max Unavailable|Allowed Disruptions:integer|Age", cells_of.budget
     ),

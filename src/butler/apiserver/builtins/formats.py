@@ -139,7 +139,7 @@ def qualified_name(value: str) -> Broken:
 def label_value(value: str) -> Broken:
     if len(value) <= 63 and _is_label_value(value):
         return ()
-    broken = [at_most(63)] if len(value) > 63 else []
+    broken = ["must be no more than 63 bytes"] if len(value) > 63 else []
     if not _is_label_value(value):
         text = f"a valid label must be an empty string or {_KEY_TEXT.removeprefix('must ')}"
         broken.append(shape(text, f"({_KEY_NAME})?", "MyValue", "my_value", "12345"))

@@ -21,6 +21,8 @@ from butler.errors import ApiError
 
 from . import go_yaml
 
+_PUSH_LIMIT = 64 * 1024
+"""Bytes that may wait in a connection before a watcher is no longer served at once but at its own pace."""
 _WRITE_PATIENCE = 60.0
 """A watcher that takes nothing for so long is gone."""
 _HEADERS = {"Cache-Control": "no-cache, private"}
@@ -45,6 +47,8 @@ class View:
     include: tables.Include
     now: datetime
     pretty: bool = False
+    warnings: tuple[str, ...] = ()
+    """What there is to say about the resource itself."""
 
     @property
     def is_plain(self) -> bool:
@@ -66,9 +70,13 @@ def respond(body: bytes, status: int = 200, *, layout: Layout = PLAIN, warnings:
     elif not body.endswith(b"\n"):
         body += b"\n"
     response = Response(body=body, status=status, headers=_HEADERS, content_type=content_type)
+    _warn(response, warnings)
+    return response
+
+
+def _warn(response: StreamResponse, warnings: Iterable[str]) -> None:
     for text in warnings:
         response.headers.add("Warning", f'299 - "{_quoted(text)}"')
-    return response
 
 
 def one(answer: Answer, view: View, *, warnings: Iterable[str] = ()) -> Response:
@@ -79,6 +87,11 @@ def one(answer: Answer, view: View, *, warnings: Iterable[str] = ()) -> Response
     obj = with_type(answer.resource, msgspec.json.decode(answer.value))
     shown = msgspec.json.encode(_shown(answer.resource, obj, view))
     return respond(shown, status, layout=view.layout, warnings=warnings)
+
+
+def made(resource: Resource, obj: Object, view: View, *, warnings: Iterable[str] = ()) -> Response:
+    """An object of a kind that is never stored, in the form the client wants."""
+    return document(_shown(resource, obj, view), view=view, warnings=warnings)
 
 
 def document(obj: Any, status: int = 200, *, view: View | None = None, warnings: Iterable[str] = ()) -> Response:
@@ -100,7 +113,7 @@ async def list_in_parts(request: BaseRequest, found: AsyncGenerator[Listing, Non
     first = await anext(found)
     if first.is_last:
         return listing(first, view)
-    response = _streamed()
+    response = _streamed(view)
     await response.prepare(request)
     await response.write(_list_head(first.resource)[:-1] + b',"items":[')
     separator, last = b"", first
@@ -120,8 +133,9 @@ async def _joined(first: Listing, rest: AsyncGenerator[Listing, None]) -> AsyncI
         yield part
 
 
-def _streamed() -> StreamResponse:
+def _streamed(view: View) -> StreamResponse:
     response = StreamResponse(headers={**_HEADERS, "Content-Type": "application/json"})
+    _warn(response, view.warnings)
     response.enable_chunked_encoding()
     return response
 
@@ -140,7 +154,7 @@ def _list_metadata(found: Listing, view: View) -> dict[str, Any]:
 def listing(found: Listing, view: View) -> Response:
     metadata = _list_metadata(found, view)
     if view.is_plain:
-        return respond(_list_body(found, metadata), layout=view.layout)
+        return respond(_list_body(found, metadata), layout=view.layout, warnings=view.warnings)
     items = [with_type(found.resource, msgspec.json.decode(value)) for value in found.values]
     match view.representation.form:
         case Form.TABLE:
@@ -150,7 +164,7 @@ def listing(found: Listing, view: View) -> Response:
             shown = partial.partial_list(items, metadata, view.representation.version)
         case _:
             raise partial.object_asked_of_list(found.resource)
-    return respond(msgspec.json.encode(shown), layout=view.layout)
+    return respond(msgspec.json.encode(shown), layout=view.layout, warnings=view.warnings)
 
 
 def _list_body(found: Listing, metadata: dict[str, Any]) -> bytes:
@@ -186,16 +200,28 @@ def _shown(resource: Resource, obj: Object, view: View, *, headers: bool = True)
 
 async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamResponse:
     """Send a watch until it ends or the client is gone."""
-    response = _streamed()
+    response = _streamed(view)
     await response.prepare(request)
-    signals = watch.signals()
     is_first = True
+
+    def push(signal: Signal) -> bool:
+        nonlocal is_first
+        transport = request.transport
+        if transport is None or transport.get_write_buffer_size() > _PUSH_LIMIT:
+            return False
+        data = _frames(watch.resource, [signal], view, is_first)
+        is_first = False
+        transport.write(b"%x\r\n%b\r\n" % (len(data), data))
+        return True
+
+    signals = watch.signals(push)
     try:
         async for batch in signals:
             if batch:
-                async with asyncio.timeout(_WRITE_PATIENCE):
-                    await response.write(_frames(watch.resource, batch, view, is_first))
+                data = _frames(watch.resource, batch, view, is_first)
                 is_first = False
+                async with asyncio.timeout(_WRITE_PATIENCE):
+                    await response.write(data)
         await response.write_eof()
     except (ConnectionError, TimeoutError):
         if request.transport is not None:

@@ -11,10 +11,11 @@ from aiohttp.web import BaseRequest
 
 from butler.apiserver import protobuf
 from butler.apiserver.resources import Resource
+from butler.apiserver.schema import go_json
 from butler.apiserver.schema.decoding import Malformed, go_kind
 from butler.errors import BadRequest, Details, Timeout, TooLarge, UnsupportedMediaType
 
-from . import go_json, go_yaml
+from . import go_yaml
 
 BODY_LIMIT = 3 * 1024 * 1024
 BODY_PATIENCE = 60.0
@@ -45,21 +46,25 @@ async def read(request: BaseRequest) -> bytes:
 
 def decode_object(content: bytes, media_type: str, resource: Resource) -> Any:
     """The object a client sent for a resource, not yet looked into. Raises BadRequest or UnsupportedMediaType."""
-    kind = resource.kind
     try:
-        match media_type:
-            case "application/json" | "":
-                value = _decode_json_object(content)
-            case "application/vnd.kubernetes.protobuf" if not resource.is_custom:
-                return protobuf.decode(content, (resource.api_version, kind))
-            case "application/yaml":
-                value = decode_yaml(content)
-            case _:
-                raise unsupported(resource)
-        return _recognized(value, content, resource)
+        return decode(content, media_type, resource)
     except Malformed as error:
         shown = f"{error} ({protobuf.summary(content)})"
-        raise BadRequest(f"the object provided is unrecognized (must be of type {kind}): {shown}") from error
+        raise BadRequest(f"the object provided is unrecognized (must be of type {resource.kind}): {shown}") from error
+
+
+def decode(content: bytes, media_type: str, resource: Resource) -> Any:
+    """The same, which says only what is wrong. Raises Malformed, UnsupportedMediaType; BadRequest for protobuf."""
+    match media_type:
+        case "application/json" | "":
+            value = _decode_json_object(content)
+        case "application/vnd.kubernetes.protobuf" if not resource.is_custom:
+            return protobuf.decode(content, (resource.api_version, resource.kind))
+        case "application/yaml":
+            value = decode_yaml(content)
+        case _:
+            raise unsupported(resource)
+    return _recognized(value, content, resource)
 
 
 def _recognized(value: Any, content: bytes, resource: Resource) -> Any:
@@ -86,14 +91,6 @@ def _decode_json_object(content: bytes) -> Any:
         return go_json.decode(content)
     except Malformed as error:
         raise Malformed(f"{_NO_TYPE}{error}") from error
-
-
-def decode_json(content: bytes) -> Any:
-    """A patch in JSON. Raises BadRequest."""
-    try:
-        return go_json.decode(content)
-    except Malformed as error:
-        raise BadRequest(f"error decoding patch: {error}") from error
 
 
 def decode_configuration(content: bytes) -> Any:

@@ -25,15 +25,11 @@ class Documents:
         query = queries.parse(request.raw_path.partition("?")[2])
         accept = request.headers.get("Accept")
         path = path.rstrip("/") or "/"
-        first = path.split("/")[1]
-        if first in _HEALTH:
+        if path.split("/")[1] in _HEALTH:
             return _health(space, path, query)
-        if request.method != "GET" and _is_route(path):
-            raise refusals.method_not_allowed()
+        _check_route(path, request.method, accept)
         match path:
             case "/version":
-                if not negotiation.accepts_json(accept):
-                    raise negotiation.no_such_type("application/json")
                 return _json(version_info(__version__))
             case "/metrics":
                 return _metrics(space)
@@ -59,10 +55,14 @@ class Documents:
         return _missing()
 
 
-def _is_route(path: str) -> bool:
-    """Whether only GET leads there; other documents do not look at the method."""
+def _check_route(path: str, method: str, accept: str | None) -> None:
+    """Some documents look at how they are asked for. Raises MethodNotAllowed, NotAcceptable."""
     first, *rest = path.split("/")[1:]
-    return path == "/version" or first == "api" or (first == "apis" and len(rest) > 1)
+    is_strict = path == "/version" or first == "api" or (first == "apis" and len(rest) > 1)
+    if is_strict and method != "GET":
+        raise refusals.method_not_allowed()
+    if path == "/version" and not negotiation.accepts_json(accept):
+        raise negotiation.no_such_type("application/json")
 
 
 def _document(request: BaseRequest, document: Document) -> Response:

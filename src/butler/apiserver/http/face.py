@@ -66,19 +66,26 @@ class Call:
             tables.included(self.query.get("includeObject")),
             self.space.now(),
             negotiation.wants_pretty(self.query.get("pretty"), headers.get("User-Agent")),
+            self.warnings,
         )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What there is to say about the resource, whatever is done with it."""
+        return (self.target.resource.deprecation,) if self.target.resource.deprecation else ()
 
     def write_options(self, kind: str) -> WriteOptions:
         settings = queries.write_settings(self.query, kind, self.request.headers.get("User-Agent", ""))
-        options = WriteOptions(self.user, *settings)
-        # A refusal, too, tells what there was to warn of.
-        self.request[_WARNINGS] = options.warnings
-        if self.target.resource.deprecation:
-            options.warn(self.target.resource.deprecation)
-        return options
+        return self._warned(WriteOptions(self.user, *settings))
 
     def delete_options(self) -> WriteOptions:
-        return WriteOptions(self.user)
+        return self._warned(WriteOptions(self.user))
+
+    def _warned(self, options: WriteOptions) -> WriteOptions:
+        options.warnings += self.warnings
+        # A refusal, too, tells what there was to warn of.
+        self.request[_WARNINGS] = options.warnings
+        return options
 
 
 class Face:
@@ -121,6 +128,8 @@ class Face:
         if resource is None or (address.namespace and not resource.namespaced):
             return _nothing_there(space, address)
         target = Target(resource, address.namespace, address.name, address.subresource)
+        if resource.deprecation:
+            request[_WARNINGS] = [resource.deprecation]
         return await self._dispatch(Call(request, space, address, query, user, attributes.verb, target))
 
     def _attributes(self, request: BaseRequest, address: Address, query: Query) -> Attributes:
@@ -228,10 +237,8 @@ def _verb(method: str, address: Address, query: Query) -> str:
     verb = _VERBS.get(method, "")
     if address.is_legacy_watch and verb == "get":
         return "watch"
-    if verb == "get" and not address.subresource:
-        if queries.is_true(query, "watch") and (not address.name or "fieldSelector" in query):
-            return "watch"
-        return "get" if address.name else "list"
+    if verb == "get" and not address.name:
+        return "watch" if queries.is_true(query, "watch") else "list"
     if verb == "delete" and not address.name:
         return "deletecollection"
     return verb
@@ -242,7 +249,7 @@ def _verb(method: str, address: Address, query: Query) -> str:
 
 async def _get(call: Call) -> StreamResponse:
     view = call.view()
-    return answers.one(await reading.get(call.space, call.target), view)
+    return answers.one(await reading.get(call.space, call.target), view, warnings=view.warnings)
 
 
 async def _list(call: Call) -> StreamResponse:
@@ -254,11 +261,13 @@ async def _list(call: Call) -> StreamResponse:
 
 
 async def _watch(call: Call) -> StreamResponse:
-    options = queries.watch_options(call.query)
+    view, options = call.view(), queries.watch_options(call.query)
+    if view.representation.is_yaml:
+        raise negotiation.not_streamed()
     if call.target.name:
         options = options.narrowed_to(call.target.name)
     watch = Watch(call.space, call.space.hub, call.target.resource, call.target.namespace, options)
-    return await answers.stream(call.request, watch, call.view())
+    return await answers.stream(call.request, watch, view)
 
 
 async def _create(call: Call) -> StreamResponse:
@@ -283,7 +292,10 @@ async def _patch(call: Call) -> StreamResponse:
 async def _delete(call: Call) -> StreamResponse:
     view, options = call.view(), call.delete_options()
     body = await intake.read_delete_options(call, options)
-    answer = await deleting.delete(call.space, call.target, queries.delete_options(call.query, body), options)
+    wanted = queries.delete_options(call.query, body)
+    if call.target.resource.storage_key == "batch/jobs" and not wanted.propagation:
+        options.warn(_ORPHANED_PODS)
+    answer = await deleting.delete(call.space, call.target, wanted, options)
     return deleted(answer, call.target, view, options)
 
 
@@ -309,6 +321,12 @@ _HANDLERS: dict[str, Callable[[Call], Awaitable[StreamResponse]]] = {
 }
 
 
+_ORPHANED_PODS = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or "
+    "set propagationPolicy=Orphan to suppress this warning"
+)
+
+
 def deleted(answer: Answer, target: Target, view: answers.View, options: WriteOptions) -> Response:
     """The object while something still waits for it, else the plain news."""
     if not answer.deleted or target.resource.storage_key in _SHOWN_WHEN_GONE:
@@ -327,7 +345,25 @@ def deleted(answer: Answer, target: Target, view: answers.View, options: WriteOp
 
 
 _SHOWN_WHEN_GONE = frozenset(
-    {"/pods", "/services", "/serviceaccounts", "/persistentvolumes", "/persistentvolumeclaims"}
+    {
+        "/namespaces",
+        "/persistentvolumeclaims",
+        "/persistentvolumes",
+        "/pods",
+        "/podtemplates",
+        "/resourcequotas",
+        "/serviceaccounts",
+        "/services",
+        "resource.k8s.io/deviceclasses",
+        "resource.k8s.io/resourceclaims",
+        "resource.k8s.io/resourceclaimtemplates",
+        "resource.k8s.io/resourceslices",
+        "storage.k8s.io/csidrivers",
+        "storage.k8s.io/csinodes",
+        "storage.k8s.io/storageclasses",
+        "storage.k8s.io/volumeattachments",
+        "storage.k8s.io/volumeattributesclasses",
+    }
 )
 """Kinds whose last state a deletion answers with, as in Kubernetes."""
 

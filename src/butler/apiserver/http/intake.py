@@ -9,6 +9,8 @@ from butler.apiserver import accepting, patching, strictness
 from butler.apiserver.builtins import catalogue, openapi
 from butler.apiserver.requests import WriteOptions
 from butler.apiserver.resources import Object, Resource
+from butler.apiserver.schema import go_json
+from butler.apiserver.schema.decoding import Malformed
 from butler.errors import BadRequest
 
 from . import bodies, go_yaml, queries
@@ -62,13 +64,23 @@ async def read_patch(call: Call, options: WriteOptions) -> Any:
     """The body of a PATCH; sets what only an apply may carry. Raises BadRequest."""
     media_type = call.media_type
     content = await bodies.read(call.request)
-    options.force = "force" in call.query and (call.query["force"].lower() not in ("", "0", "f", "false"))
+    options.force = queries.is_true(call.query, "force")
     if media_type == patching.APPLY_PATCH:
         return _configuration(content, options)
-    change = bodies.decode_json(content)
+    change = _change(call, content)
     if options.field_validation != "Ignore" and strictness.may_repeat(content, change):
         options.remarks = strictness.in_parts(content, is_patch=media_type == patching.JSON_PATCH)
     return change
+
+
+def _change(call: Call, content: bytes) -> Any:
+    try:
+        return go_json.decode(content)
+    except Malformed as error:
+        # Whether there is anything to change matters more.
+        call.space.existing(call.target)
+        start = "" if call.media_type == patching.STRATEGIC_PATCH else "error decoding patch: "
+        raise BadRequest(f"{start}{error}") from error
 
 
 def _configuration(content: bytes, options: WriteOptions) -> Any:
@@ -99,9 +111,13 @@ async def read_delete_options(call: Call, options: WriteOptions) -> Object | Non
     if not content:
         return None
     resource = kind_of("v1", _DELETE_OPTIONS)
-    value = bodies.decode_object(content, call.media_type, resource)
-    if value.get("kind") == _DELETE_OPTIONS:
-        # Every group has them.
-        value = {**value, "apiVersion": "v1"}
     options.field_validation = "Ignore"
-    return accepting.understood(call.space, resource, value, options)
+    try:
+        value = bodies.decode(content, call.media_type, resource)
+        if value.get("kind", _DELETE_OPTIONS) != _DELETE_OPTIONS:
+            version = value.get("apiVersion") or "meta.k8s.io/v1"
+            raise Malformed(accepting.not_registered(value["kind"], version))
+        # Every group has them.
+        return accepting.decoded(call.space, resource, {**value, "apiVersion": "v1"}, options)
+    except Malformed as error:
+        raise BadRequest(str(error)) from error

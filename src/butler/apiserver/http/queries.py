@@ -24,7 +24,7 @@ class Query(dict[str, str]):
         return self.repeated.get(name) or ([self[name]] if name in self else [])
 
 
-_TRUE = ("1", "t", "T", "true", "TRUE", "True")
+_MATCHES = ("Exact", "NotOlderThan")
 _LONGEST_MANAGER = 128
 _VALIDATIONS = ("", "Ignore", "Strict", "Warn")
 APPLY = "apply"
@@ -67,7 +67,8 @@ def _parts(raw: str) -> Iterator[tuple[str, str]]:
 
 
 def is_true(query: Query, name: str) -> bool:
-    return query.get(name, "") in _TRUE
+    """Everything but `0` and `false` is true, if it is there."""
+    return name in query and query[name] != "0" and query[name].lower() != "false"
 
 
 def list_options(query: Query) -> ListOptions:
@@ -76,19 +77,16 @@ def list_options(query: Query) -> ListOptions:
         return ListOptions()
     labels, fields = _selectors(query)
     _number(query, "timeoutSeconds")
-    match = query.get("resourceVersionMatch", "")
-    if match not in ("", "Exact", "NotOlderThan"):
-        raise _invalid_list(not_supported("resourceVersionMatch", match, ("Exact", "NotOlderThan", "")))
-    if match == "Exact" and query.get("resourceVersion", "") in ("", "0"):
-        detail = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
-        raise _invalid_list(FieldError(FieldProblem.FORBIDDEN, "resourceVersionMatch", detail))
+    problems = list(_list_problems(query))
+    if problems:
+        raise invalid("ListOptions", "meta.k8s.io", "", problems)
     return ListOptions(
         labels=labels,
         fields=fields,
-        limit=max(_number(query, "limit"), 0),
+        limit=_limit(query),
         continuation=query.get("continue", ""),
         resource_version=query.get("resourceVersion", ""),
-        version_match=cast(Any, match),
+        version_match=cast(Any, query.get("resourceVersionMatch", "")),
     )
 
 
@@ -97,12 +95,12 @@ def watch_options(query: Query) -> WatchOptions:
     labels, fields = _selectors(query)
     initial = is_true(query, "sendInitialEvents") if "sendInitialEvents" in query else None
     match = query.get("resourceVersionMatch", "")
-    if initial is not None and match != "NotOlderThan":
-        detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
-        raise _invalid_list(FieldError(FieldProblem.FORBIDDEN, "resourceVersionMatch", detail))
-    if initial is None and match:
-        detail = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
-        raise _invalid_list(FieldError(FieldProblem.FORBIDDEN, "resourceVersionMatch", detail))
+    if initial is None and not match and query.get("resourceVersion", "") in ("", "0"):
+        # Whoever starts from nothing gets what there is, and is told where that ends.
+        initial, match = True, "NotOlderThan"
+    problems = list(_watch_problems(match, initial, "continue" in query))
+    if problems:
+        raise invalid("ListOptions", "meta.k8s.io", "", problems)
     return WatchOptions(
         labels=labels,
         fields=fields,
@@ -111,6 +109,39 @@ def watch_options(query: Query) -> WatchOptions:
         send_initial_events=initial,
         timeout=float(_number(query, "timeoutSeconds")) or DEFAULT_WATCH_SECONDS,
     )
+
+
+def _list_problems(query: Query) -> Iterator[FieldError]:
+    match, version = query.get("resourceVersionMatch", ""), query.get("resourceVersion", "")
+    if match:
+        if not version:
+            yield _forbidden_match("resourceVersionMatch is forbidden unless resourceVersion is provided")
+        if query.get("continue"):
+            yield _forbidden_match("resourceVersionMatch is forbidden when continue is provided")
+        if match not in _MATCHES:
+            yield not_supported("resourceVersionMatch", match, (*_MATCHES, ""))
+        if match == "Exact" and version == "0":
+            yield _forbidden_match('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
+    if "sendInitialEvents" in query:
+        detail = "sendInitialEvents is forbidden for list"
+        yield FieldError(FieldProblem.FORBIDDEN, "sendInitialEvents", detail)
+
+
+def _watch_problems(match: str, initial: bool | None, is_continued: bool) -> Iterator[FieldError]:
+    if initial is not None and match != "NotOlderThan":
+        yield _forbidden_match("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
+    if not match:
+        return
+    if initial is None:
+        yield _forbidden_match("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
+    if match != "NotOlderThan":
+        yield not_supported("resourceVersionMatch", match, ("NotOlderThan",))
+    if is_continued:
+        yield _forbidden_match("resourceVersionMatch is forbidden when continue is provided")
+
+
+def _forbidden_match(detail: str) -> FieldError:
+    return FieldError(FieldProblem.FORBIDDEN, "resourceVersionMatch", detail)
 
 
 def check_timeout(query: Query) -> None:
@@ -150,10 +181,12 @@ def _patch_problems(query: Query, kind: str) -> Iterator[FieldError]:
 
 
 def delete_options(query: Query, body: Mapping[str, Any] | None) -> DeleteOptions:
-    """From the body, or where it says nothing from the query. Raises BadRequest or Invalid."""
+    """From the body, or without one from the query. Raises BadRequest or Invalid."""
     given = dict(body or {})
-    if "dryRun" in query:
-        given.setdefault("dryRun", query.all("dryRun"))
+    if body is not None:
+        query = _NOTHING
+    elif "dryRun" in query:
+        given["dryRun"] = query.all("dryRun")
     conditions = given.get("preconditions") or {}
     propagation = given.get("propagationPolicy") or query.get("propagationPolicy", "")
     orphan = given.get("orphanDependents")
@@ -196,6 +229,12 @@ def _selectors(query: Query) -> tuple[LabelSelector, FieldSelector]:
     return labels, fields
 
 
+def _limit(query: Query) -> int:
+    """Whoever takes any version gets all there is at once, as from a cache."""
+    limit = max(_number(query, "limit"), 0)
+    return 0 if query.get("resourceVersion") == "0" and not query.get("continue") else limit
+
+
 def _number(query: Query, name: str) -> int:
     text = query.get(name, "")
     if not text:
@@ -204,7 +243,3 @@ def _number(query: Query, name: str) -> int:
         return int(text)
     except ValueError:
         raise BadRequest(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
-
-
-def _invalid_list(problem: FieldError) -> Exception:
-    return invalid("ListOptions", "meta.k8s.io", "", [problem])

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from aiohttp.web import StreamResponse
 
-from butler.apiserver import accepting, deleting, reading, refusals, scaling, storing, writing
+from butler.apiserver import accepting, deleting, evicting, objectmeta, reading, refusals, scaling, storing, writing
 from butler.apiserver.auth import reviews, token_requests
 from butler.apiserver.builtins import catalogue
 from butler.apiserver.requests import Target
 from butler.apiserver.resources import Object
 from butler.apiserver.storage.changes import Change
-from butler.errors import BadRequest, Cause, ServiceUnavailable, TooManyRequests, Unclassified
-from butler.kube.selectors import from_label_selector
+from butler.errors import BadRequest, ServiceUnavailable, Unclassified, invalid
 
 from . import answers, intake, queries
 
@@ -54,7 +53,7 @@ async def _scale(call: Call) -> StreamResponse:
     match call.verb:
         case "get":
             found = await reading.get(call.space, call.target)
-            return answers.document(scaling.scale_of(call.target.resource, found.decode()), view=call.view())
+            return answers.made(scaling.SCALE, scaling.scale_of(call.target.resource, found.decode()), call.view())
         case "update":
             options = call.write_options("UpdateOptions")
             wanted = await intake.read_kind(call, options, "autoscaling/v1", "Scale")
@@ -65,7 +64,7 @@ async def _scale(call: Call) -> StreamResponse:
             scale = await scaling.patch(call.space, call.target, call.media_type, change, options)
         case verb:
             raise AssertionError(verb)
-    return answers.document(scale, view=call.view(), warnings=options.warnings)
+    return answers.made(scaling.SCALE, scale, call.view(), warnings=options.warnings)
 
 
 async def _token(call: Call) -> StreamResponse:
@@ -80,30 +79,10 @@ async def _evict(call: Call) -> StreamResponse:
     """Delete a pod unless a disruption budget forbids it now."""
     write = call.write_options("CreateOptions")
     request = await intake.read_kind(call, write, "policy/v1", "Eviction")
-    space, target = call.space, call.target
-    pod = (await reading.get(space, Target(target.resource, target.namespace, target.name))).decode()
-    _check_budgets(call, pod)
+    pods = Target(call.target.resource, call.target.namespace, call.target.name)
     options = queries.delete_options(call.query, request.get("deleteOptions"))
-    pods = Target(target.resource, target.namespace, target.name)
-    await deleting.delete(space, pods, options, write)
+    await evicting.evict(call.space, pods, request, options, write)
     return _success(call)
-
-
-def _check_budgets(call: Call, pod: Object) -> None:
-    budgets = call.space.kinds.at("policy", "v1", "poddisruptionbudgets")
-    assert budgets is not None
-    for row in call.space.store.page(call.space.bucket(budgets), f"{call.target.namespace}/").rows:
-        budget = row.decode()
-        selector = (budget.get("spec") or {}).get("selector")
-        if selector is None or not from_label_selector(selector).matches(pod["metadata"].get("labels")):
-            continue
-        if (budget.get("status") or {}).get("disruptionsAllowed", 0) <= 0:
-            name = budget["metadata"]["name"]
-            cause = Cause("DisruptionBudget", f"The disruption budget {name} does not allow evicting pods currently")
-            raise TooManyRequests(
-                "Cannot evict pod as it would violate the pod's disruption budget.",
-                refusals.about(call.target, cause),
-            )
 
 
 async def _bind(call: Call) -> StreamResponse:
@@ -135,9 +114,11 @@ async def _finalize(call: Call) -> StreamResponse:
     """Replace the finalizers in a namespace's spec; the last one gone, it goes."""
     wanted = await _named_body(call)
     target = Target(call.target.resource, "", call.target.name)
+    finalizers = (wanted.get("spec") or {}).get("finalizers") or []
+    if problems := list(objectmeta.unqualified(finalizers, "spec.finalizers")):
+        raise invalid("Namespace", "", target.name, problems)
 
     def build(live: Object) -> Object:
-        finalizers = (wanted.get("spec") or {}).get("finalizers") or []
         live["spec"] = {"finalizers": finalizers} if finalizers else {}
         return live
 
@@ -151,14 +132,25 @@ async def _approve(call: Call) -> StreamResponse:
         return answers.one(await reading.get(call.space, call.target), call.view())
     wanted = await _named_body(call)
     target = Target(call.target.resource, "", call.target.name)
+    now = call.space.timestamp()
 
     def build(live: Object) -> Object:
-        live.setdefault("status", {})["conditions"] = (wanted.get("status") or {}).get("conditions") or []
+        status = live.setdefault("status", {})
+        conditions = (wanted.get("status") or {}).get("conditions") or []
+        status["conditions"] = [_dated(one, status.get("conditions") or [], now) for one in conditions]
         return live
 
     obj = await _store_directly(call, target, build)
     resource = target.resource
     return answers.document({"apiVersion": resource.api_version, "kind": resource.kind, **obj}, view=call.view())
+
+
+def _dated(condition: Object, before: list[Object], now: str) -> Object:
+    """A condition with the times its author left out; one that held before keeps when it began to."""
+    same = (one for one in before if (one["type"], one["status"]) == (condition["type"], condition["status"]))
+    began = next((one["lastTransitionTime"] for one in same if one.get("lastTransitionTime")), now)
+    given = {name: value for name, value in condition.items() if value is not None}
+    return {"lastUpdateTime": now, "lastTransitionTime": began, **given}
 
 
 async def _store_directly(call: Call, target: Target, build: Callable[[Object], Object]) -> Object:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from butler.errors import ApiError, BadRequest, Invalid, TooLarge
+from butler.errors import ApiError, BadRequest, Details, Invalid, TooLarge
 
 from ..resources import Object
 from ..schema.decoding import go_kind
@@ -38,9 +38,9 @@ def apply_json_patch(obj: Object, patch: Any) -> Object:
         for operation in operations:
             document.change(operation)
     except _DoesNotApply as error:
-        raise Invalid(REJECTED) from error
+        raise Invalid(REJECTED, Details()) from error
     if not isinstance(document.root, dict):
-        raise Invalid(REJECTED)
+        raise Invalid(REJECTED, Details())
     return document.root
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from butler.errors import BadRequest, Invalid, Unclassified
+from butler.errors import BadRequest, Details, Invalid, Unclassified
 
 from ..resources import Object
 from ..schema.decoding import go_kind
@@ -125,7 +125,7 @@ def merge_lists(old: list[Any], change: list[Any], schema: Schema | None) -> lis
 def _holds_maps(old: list[Any], change: list[Any]) -> bool:
     kinds = {type(item) for item in (*old, *change)}
     if list in kinds and isinstance((old or change)[0], list):
-        raise Invalid(REJECTED)
+        raise Invalid(REJECTED, Details())
     if len(kinds) > 1:
         raise Unclassified(f"list element types are not identical: {go_text([old, change])}")
     return dict in kinds

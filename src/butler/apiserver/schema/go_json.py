@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from butler.apiserver.schema.decoding import Malformed
+from .decoding import Malformed
 
 MAX_DEPTH = 10_000
 END = "unexpected end of JSON input"
