@@ -47,12 +47,12 @@ def butler() -> Iterator[Running]:
     command = [str(Path(sys.executable).parent / "butleradm"), "apiserver", "--data", str(data), "--port", str(port)]
     with _process(command, data / "log") as process:
         # The first start also makes the keys; what is measured is the start of an existing server.
-        _wait_ready(f"https://127.0.0.1:{port}", ssl._create_unverified_context())
+        _wait_ready(process, f"https://127.0.0.1:{port}", ssl._create_unverified_context())
         process.terminate()
         process.wait()
     started = time.perf_counter()
     with _process(command, data / "log") as process:
-        _wait_ready(f"https://127.0.0.1:{port}", ssl._create_unverified_context())
+        _wait_ready(process, f"https://127.0.0.1:{port}", ssl._create_unverified_context())
         ready = time.perf_counter() - started
         yield Running("butler", _endpoint(data / "kubeconfig"), ready, [process.pid])
     shutil.rmtree(data)
@@ -91,7 +91,7 @@ def kubernetes() -> Iterator[Running]:
     context = ssl._create_unverified_context()
     started = time.perf_counter()
     with _process(etcd, data / "etcd.log") as first, _process(api, data / "log") as second:
-        _wait_ready(f"https://127.0.0.1:{port}", context, _TOKEN)
+        _wait_ready(second, f"https://127.0.0.1:{port}", context, _TOKEN)
         ready = time.perf_counter() - started
         endpoint = Endpoint(f"https://127.0.0.1:{port}", context, _TOKEN)
         yield Running("kube-apiserver", endpoint, ready, [first.pid, second.pid])
@@ -127,17 +127,17 @@ def _process(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]
                 process.kill()
 
 
-def _wait_ready(url: str, context: ssl.SSLContext, token: str = "") -> None:
+def _wait_ready(process: subprocess.Popen[bytes], url: str, context: ssl.SSLContext, token: str = "") -> None:
     request = Request(f"{url}/readyz", headers={"Authorization": f"Bearer {token}"} if token else {})
     deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and process.poll() is None:
         try:
             with urlopen(request, context=context, timeout=5) as answer:
                 if answer.status == 200:
                     return
         except OSError:
             time.sleep(0.01)
-    raise TimeoutError(f"{url} did not become ready")
+    raise TimeoutError(f"{url} did not become ready: {process.args!r} ended with {process.poll()}")
 
 
 def _endpoint(kubeconfig: Path) -> Endpoint:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import ssl
 import subprocess
 import sys
@@ -86,9 +87,14 @@ def kubectl(server_process: ServerProcess) -> Kubectl:
 
 
 def kubectl_for(kubeconfig: Path) -> Kubectl:
-    def run(*arguments: str, stdin: str | None = None, fails: bool = False, timeout: float = 30) -> Ran:
+    # Its own cache and no preferences: what another server on the same port or the user once said does not matter.
+    fixed = {**os.environ, "KUBECACHEDIR": str(kubeconfig.parent / "kubectl-cache"), "KUBERC": "off"}
+
+    def run(
+        *arguments: str, stdin: str | None = None, fails: bool = False, timeout: float = 30, **environment: str
+    ) -> Ran:
         done = subprocess.run(
-            [str(BIN / "kubectl"), "--kubeconfig", str(kubeconfig), *arguments],
+            [str(BIN / "kubectl"), "--kubeconfig", str(kubeconfig), *arguments], env=fixed | environment,
             input=stdin, capture_output=True, text=True, timeout=timeout, check=False,
         )  # fmt: skip
         assert (done.returncode != 0) is fails, f"kubectl {' '.join(arguments)}: {done.stdout}{done.stderr}"

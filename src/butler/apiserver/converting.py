@@ -113,8 +113,7 @@ class Converter:
             target = self._space.kinds.at(resource.group, version, resource.plural)
             source = {"apiVersion": resource.api_version, "kind": resource.kind, **obj}
             obj = (await self._converted(resource, [source], f"{resource.group}/{version}"))[0]
-            if target is not None:
-                pruning.prune(obj, target.schema)
+            self._completed(target, obj)
         plain = _untyped(obj)
         return plain if version == resource.oldest_version else {"apiVersion": f"{resource.group}/{version}", **plain}
 
@@ -133,9 +132,12 @@ class Converter:
         for value in values:
             version = _version_of(resource, value)
             obj = msgspec.json.decode(value)
-            sources.append({**obj, "apiVersion": f"{resource.group}/{version}", "kind": resource.kind})
+            source = {**obj, "apiVersion": f"{resource.group}/{version}", "kind": resource.kind}
+            sources.append(self._completed(self._space.kinds.at(resource.group, version, resource.plural), source))
         converted = await self._converted(resource, sources, resource.api_version)
-        return [_untyped(self._completed(resource, obj)) for obj in converted]
+        for obj in converted:
+            pruning.prune(obj, resource.schema)
+        return [_untyped(obj) for obj in converted]
 
     def _filled(self, resource: Resource, obj: Object) -> Object:
         """An object in the form it is stored in, as if it had been written so."""
@@ -148,8 +150,9 @@ class Converter:
             resource.behaviour.default(obj)
         return obj
 
-    def _completed(self, resource: Resource, obj: Object) -> Object:
-        if resource.is_custom:
+    def _completed(self, resource: Resource | None, obj: Object) -> Object:
+        """What is stored, as its own version sees it today."""
+        if resource is not None and resource.is_custom:
             pruning.prune(obj, resource.schema)
             defaulting.apply_defaults(obj, resource.schema)
         return obj

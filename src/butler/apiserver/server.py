@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from butler.errors import DataInUse
 from butler.runtime.clock import Chance, Clock, SystemChance, SystemClock
@@ -26,6 +27,9 @@ from .storage.store import Store
 from .watching import Hub
 
 log = logging.getLogger("butler.apiserver")
+connections = logging.getLogger("butler.apiserver.connections")
+# What is not HTTP is the client's problem, and it is told so.
+connections.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError)))
 
 _STOP_PATIENCE = 5.0
 
@@ -132,7 +136,9 @@ class Server:
 
     async def _listen(self, face: Face) -> None:
         loop = asyncio.get_running_loop()
-        self._runner = web.Server(face, keepalive_timeout=300, access_log=None, auto_decompress=False)
+        self._runner = web.Server(
+            face, keepalive_timeout=300, access_log=None, auto_decompress=False, logger=connections
+        )
         self._listener = await loop.create_server(
             self._runner,
             self._host,

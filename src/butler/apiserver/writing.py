@@ -46,6 +46,8 @@ async def create(space: Space, target: Target, obj: Object, options: WriteOption
     if obj["metadata"].get("resourceVersion", "").strip("0").isdigit():
         raise Unclassified("resourceVersion should not be set on objects to be created")
     target = _named(space, target, obj)
+    if "create" not in resource.verbs:
+        raise refusals.forbidden(target, "create not allowed while custom resource definition is terminating")
     check_namespace(space, target)
     start_life(space, resource, obj)
     record_create(obj, resource.schema, writer(space, target, options))
@@ -62,7 +64,7 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
         resource.behaviour.prepare_create(obj)
     problems = space.addresses.assign(target, obj) + space.checks(resource).validate(obj)
     if problems:
-        raise invalid(resource.kind, resource.group, target.name, problems)
+        raise invalid(resource.kind, resource.storage_key.rpartition("/")[0], target.name, problems)
     _warn_of_finalizers(resource, obj, None, options)
     space.admission.check("CREATE", target, obj, None, options)
     if space.admission.concerns(resource, "CREATE", target.subresource):
@@ -153,7 +155,7 @@ async def _replace(
         return Answer(resource, encode(old))
     problems = taken + space.checks(resource).validate_update(obj, old, options.warn)
     if problems:
-        raise invalid(resource.kind, resource.group, target.name, problems)
+        raise invalid(resource.kind, resource.storage_key.rpartition("/")[0], target.name, problems)
     _warn_of_finalizers(resource, obj, old, options)
     space.admission.check("UPDATE", target, obj, old, options)
     if asked:

@@ -175,3 +175,23 @@ def address_for(obj: Any, kind: Address | None) -> Address:
         raise TypeError("a plain object needs the address of its kind")
     address: Address = obj.address
     return address
+
+
+def name_of(obj: Any) -> tuple[str, str]:
+    """An object's name and namespace."""
+    if isinstance(obj, Mapping):
+        meta = obj.get("metadata") or {}
+        return meta.get("name") or "", meta.get("namespace") or ""
+    return obj.metadata.name, obj.metadata.namespace
+
+
+def delete_options(propagation: Propagation, uid: str, version: str, grace: int | None, dry_run: bool) -> Object:
+    """What a deletion says beyond the name; empty when that is nothing."""
+    conditions = {name: value for name, value in (("uid", uid), ("resourceVersion", version)) if value}
+    options: Object = {
+        "preconditions": conditions or None,
+        "propagationPolicy": propagation or None,
+        "gracePeriodSeconds": grace,
+        "dryRun": ["All"] if dry_run else None,
+    }
+    return {name: value for name, value in options.items() if value is not None}

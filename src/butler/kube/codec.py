@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -11,7 +12,7 @@ from msgspec import Raw, Struct
 from butler.api.model import Address
 from butler.errors import ApiError, InvalidConfiguration, error_from_status
 
-from .client import Object, Signal, Watched
+from .client import Object, Signal, Watched, address_for
 
 Kind = type[Any] | Address
 
@@ -162,6 +163,18 @@ def codec_for(kind: Kind) -> Codec:
 
 
 _codec = lru_cache(maxsize=512)(Codec)
+
+
+def part_codec(kind: Kind, subresource: str) -> Codec:
+    """Status is read as the whole object; other parts are something else, and then plain."""
+    if subresource not in ("", "status") and not isinstance(kind, Address):
+        raise TypeError(f"{subresource} of a {kind.__name__} is not a {kind.__name__}: ask by its address")
+    return codec_for(kind)
+
+
+def object_codec(obj: Any, kind: Address | None) -> Codec:
+    """For an object that is given, by its class or by the address it comes with."""
+    return codec_for(address_for(obj, kind) if isinstance(obj, Mapping) else type(obj))
 
 
 @lru_cache(maxsize=512)

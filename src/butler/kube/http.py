@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from types import TracebackType
 from typing import Any
@@ -25,8 +25,10 @@ from .client import (
     Watched,
     address_for,
     address_of,
+    delete_options,
+    name_of,
 )
-from .codec import Codec, Kind, NotAnObject, Page, codec_for, decoded
+from .codec import Codec, Kind, NotAnObject, Page, codec_for, decoded, object_codec, part_codec
 from .config import Config
 from .credentials import credentials_for
 from .execution import PROTOCOLS, Execution
@@ -132,7 +134,7 @@ class HttpClient:
     # -- writing ---------------------------------------------------------------------------------------------------
 
     async def create(self, obj: Any, kind: Address | None = None, *, manager: str = "", dry_run: bool = False) -> Any:
-        codec, address = _codec_of(obj, kind), address_for(obj, kind)
+        codec, address = object_codec(obj, kind), address_for(obj, kind)
         _, namespace = name_of(obj)
         places.check_new(address, namespace)
         path = places.collection(address, namespace) + _options(manager, dry_run)
@@ -148,7 +150,7 @@ class HttpClient:
         subresource: str = "",
         dry_run: bool = False,
     ) -> Any:
-        codec, address = _codec_of(obj, kind), address_for(obj, kind)
+        codec, address = object_codec(obj, kind), address_for(obj, kind)
         path = places.one(address, *name_of(obj), subresource) + _options(
             manager, dry_run, force="true" if force else ""
         )
@@ -283,37 +285,6 @@ class HttpClient:
         except NotAnObject as error:
             raise foreign(self._transport.place, reply, str(error)) from error
         return found
-
-
-def part_codec(kind: Kind, subresource: str) -> Codec:
-    """Status is read as the whole object; other parts are something else, and then plain."""
-    if subresource not in ("", "status") and not isinstance(kind, Address):
-        raise TypeError(f"{subresource} of a {kind.__name__} is not a {kind.__name__}: ask by its address")
-    return codec_for(kind)
-
-
-def name_of(obj: Any) -> tuple[str, str]:
-    """An object's name and namespace."""
-    if isinstance(obj, Mapping):
-        meta = obj.get("metadata") or {}
-        return meta.get("name") or "", meta.get("namespace") or ""
-    return obj.metadata.name, obj.metadata.namespace
-
-
-def delete_options(propagation: Propagation, uid: str, version: str, grace: int | None, dry_run: bool) -> Object:
-    """What a deletion says beyond the name; empty when that is nothing."""
-    conditions = {name: value for name, value in (("uid", uid), ("resourceVersion", version)) if value}
-    options: Object = {
-        "preconditions": conditions or None,
-        "propagationPolicy": propagation or None,
-        "gracePeriodSeconds": grace,
-        "dryRun": ["All"] if dry_run else None,
-    }
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _codec_of(obj: Any, kind: Address | None) -> Codec:
-    return codec_for(address_for(obj, kind) if isinstance(obj, Mapping) else type(obj))
 
 
 def _options(manager: str, dry_run: bool, **more: str) -> str:

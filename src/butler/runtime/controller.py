@@ -253,8 +253,7 @@ class Controller:
         if not change:
             return obj
         written = await self._patch(key, obj, {"status": change}, "status")
-        flips = [Note(one["reason"], one.get("message", "")) for one in statuses.flipped(old, new)]
-        for note in (*flips, *notes):
+        for note in (*map(_note, statuses.flipped(old, new)), *notes):
             self._tools.recorder.record(obj, self.reconciler.kind, note)
         return written
 
@@ -325,13 +324,14 @@ class Controller:
                 self._tools.recorder.record(obj, self.reconciler.kind, note)
             else:
                 async with asyncio.timeout(self.reconciler.patience):
-                    await self._write_difference(key, obj, status, (note,))
+                    written = await self._write_difference(key, obj, status, (note,))
         except (ButlerError, TimeoutError, failures.Gone):
             self.queue.add_rate_limited(key)
             return
         self.queue.forget(key)
         self.queue.add_at_leisure(key)
-        say(logging.ERROR, "given up", controller=self.name, key=key, reason=error.reason, error=error)
+        if status is None or written is not obj:
+            say(logging.ERROR, "given up", controller=self.name, key=key, reason=error.reason, error=error)
 
     def _count_error(self, error: Exception) -> None:
         metrics = self._tools.metrics
@@ -344,6 +344,11 @@ class Controller:
         self.queue.forget(key)
         for memory in (self._pending, self._parked, self._own, self._panics):
             memory.pop(key, None)
+
+
+def _note(condition: dict[str, Any]) -> Note:
+    told = condition.get("message") or f"{condition['type']} is {condition['status']}"
+    return Note(condition["reason"], told)
 
 
 def _seconds(outcome: Outcome) -> float | None:

@@ -1,8 +1,9 @@
 """An event loop on a virtual clock: time jumps, chance is seeded, and the same seed gives the same history.
 
-There is no I/O, no thread and no waiting. Whenever several callbacks are ready, a seeded choice says which runs
-next, so that one seed explores one order of events; when none is ready, the clock jumps to the next timer. When there
-is no timer either, nothing can ever happen again, and that is an error.
+There is no I/O, no thread and no waiting. Whenever several tasks or timers are ready, a seeded choice says which runs
+next, so that one seed explores one order of events; plain callbacks keep the order they were given in, because asyncio
+promises that. When nothing is ready, the clock jumps to the next timer. When there is no timer either, nothing can ever
+happen again, and that is an error.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import random
 import sys
+from collections import deque
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator
 from contextlib import contextmanager
 from contextvars import Context
@@ -76,6 +78,9 @@ class Loop(asyncio.BaseEventLoop):
         self._choose = random.Random(f"order {seed}").random  # noqa: S311 - determinism is the purpose
         self._now = 0.0
         self._runnable: list[asyncio.Handle] = []
+        """Steps of tasks and timers that are due: in any order."""
+        self._queued: deque[asyncio.Handle] = deque()
+        """Plain callbacks: in the order they came."""
         self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
         self._numbers = 0
         self._halting = False
@@ -92,13 +97,16 @@ class Loop(asyncio.BaseEventLoop):
 
     def _step(self) -> None:
         """Run one callback, having moved time to it if need be."""
-        runnable = self._runnable
-        while not runnable:
+        runnable, queued = self._runnable, self._queued
+        while not runnable and not queued:
             self._advance()
-        # Swapped with the last, so that taking one out of the middle costs nothing.
-        chosen = int(self._choose() * len(runnable))
-        runnable[chosen], runnable[-1] = runnable[-1], runnable[chosen]
-        handle = runnable.pop()
+        chosen = int(self._choose() * (len(runnable) + bool(queued)))
+        if chosen == len(runnable):
+            handle = queued.popleft()
+        else:
+            # Swapped with the last, so that taking one out of the middle costs nothing.
+            runnable[chosen], runnable[-1] = runnable[-1], runnable[chosen]
+            handle = runnable.pop()
         if not handle.cancelled():
             handle._run()
 
@@ -133,6 +141,7 @@ class Loop(asyncio.BaseEventLoop):
 
     def close(self) -> None:
         self._runnable.clear()
+        self._queued.clear()
         self._timers.clear()
         super().close()
 
@@ -145,7 +154,10 @@ class Loop(asyncio.BaseEventLoop):
         self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
         handle = asyncio.Handle(callback, args, self, context)
-        self._runnable.append(handle)
+        if isinstance(getattr(callback, "__self__", None), asyncio.Task):
+            self._runnable.append(handle)
+        else:
+            self._queued.append(handle)
         return handle
 
     def call_soon_threadsafe(
@@ -197,8 +209,8 @@ def run(main: Callable[[Loop], Coroutine[Any, Any, T]], seed: int) -> T:
     loop = Loop(seed)
     try:
         result: T = loop.run_until_complete(main(loop))
-        loop.run_until_complete(_end(loop))
     finally:
+        loop.run_until_complete(_end(loop))
         loop.close()
     if loop.failures:
         raise RuntimeError(f"nobody waited for: {loop.failures[0].get('message')}") from loop.failures[0].get(

@@ -73,7 +73,8 @@ class Manager:
         if election is None:
             return None
         identity = self._settings.identity or f"{self._settings.name}-{self._chance.bytes(8).hex()}"
-        leadership = Leadership(client, election, identity, self._clock, self._chance)
+        counted = GuardedClient(client, self._clock, self.metrics, lambda: True)
+        leadership = Leadership(counted, election, identity, self._clock, self._chance)
         self.metrics.leader.watch(lambda: float(leadership.holds()), election.name)
         return leadership
 

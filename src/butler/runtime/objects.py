@@ -122,4 +122,5 @@ def status_of(obj: Any) -> dict[str, Any]:
 
 
 def wire(value: Any) -> Any:
-    return msgspec.to_builtins(value)
+    """A value exactly as it arrives elsewhere: lists for tuples, texts for times."""
+    return msgspec.json.decode(msgspec.json.encode(value))

@@ -102,7 +102,12 @@ class FirstVersion:
         status["currentMetrics"] = measured or None
         status |= {"conditions": conditions} if conditions else {}
         meta = {name: value for name, value in obj["metadata"].items() if name != "annotations"}
-        return {**obj, "metadata": {**meta, **({"annotations": notes} if notes else {})}, "spec": spec, "status": status}
+        return {
+            **obj,
+            "metadata": {**meta, **({"annotations": notes} if notes else {})},
+            "spec": spec,
+            "status": status,
+        }
 
 
 def _cpu_percent(metric: Object, side: str) -> int | None:

@@ -10,6 +10,7 @@ from typing import Any
 from ..resources import ALL_VERBS, Resource, Scale
 from ..schema.model import Definitions, Schema
 from . import data, openapi
+from .translations import TRANSLATIONS
 
 _SELECTABLE = {
     "pods": (

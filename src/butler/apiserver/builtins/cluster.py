@@ -14,7 +14,7 @@ from . import formats
 from .core import event_problems
 from .model import BuiltIn
 from .pods import SYSTEM_PRIORITIES
-from .problems import Problems, bad, duplicate, forbidden, refuse_each, required, unchanged
+from .problems import IMMUTABLE, Problems, bad, duplicate, forbidden, refuse_each, required, unchanged
 from .rollouts import check_int_or_percent, check_not_above_all
 from .selectors import check_selector
 
@@ -236,6 +236,17 @@ def _check_new_event(obj: Object) -> list[FieldError]:
     return found
 
 
+def _check_new_event_update(obj: Object, old: Object) -> list[FieldError]:
+    """Whatever happened has happened; only how often may still change."""
+    names = {"regarding": "involvedObject", "note": "message", **_OLD_EVENT_FIELDS}
+    fixed = ("reason", "type", "eventTime", "action", "related", "reportingController", "reportingInstance")
+    found = event_problems(obj, obj["regarding"], "reportingController")
+    for name in (*names, *fixed):
+        if (obj.get(name) or None) != (old.get(name) or None):
+            found.append(bad(names.get(name, name), obj.get(name), IMMUTABLE))
+    return found
+
+
 def _check_runtime_class(obj: Object) -> list[FieldError]:
     handler = obj.get("handler") or ""
     return [bad("handler", handler, rule) for rule in formats.label(handler)]
@@ -253,7 +264,7 @@ KINDS = {
     # What definitions may say is a subject of its own: the package `crds`.
     ("apiextensions.k8s.io", "CustomResourceDefinition"): BuiltIn(status=True, generation=("spec",)),
     ("apiregistration.k8s.io", "APIService"): BuiltIn(fill=_fill_api_service, check=_check_api_service, status=True),
-    ("events.k8s.io", "Event"): BuiltIn(check=_check_new_event),
+    ("events.k8s.io", "Event"): BuiltIn(check=_check_new_event, check_update=_check_new_event_update),
     ("networking.k8s.io", "ServiceCIDR"): BuiltIn(status=True),
     ("resource.k8s.io", "ResourceClaim"): BuiltIn(status=True),
     ("resource.k8s.io", "DeviceClass"): BuiltIn(generation=("spec",)),

@@ -130,7 +130,7 @@ def qualified_name(value: str) -> Broken:
     if not name:
         broken.append("name part must be non-empty")
     elif len(name) > 63:
-        broken.append(f"name part {at_most(63)}")
+        broken.append("name part must be no more than 63 bytes")
     if not _is_key_name(name):
         broken.append(f"name part {shape(_KEY_TEXT, _KEY_NAME, 'MyName', 'my.name', '123-abc')}")
     return tuple(broken)

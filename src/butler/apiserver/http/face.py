@@ -148,7 +148,7 @@ class Face:
             address.plural,
             address.subresource,
             address.name if address.plural == "namespaces" and address.name else address.namespace,
-            address.name,
+            address.name or queries.named(query),
         )
 
     def _authorized(self, request: BaseRequest, space: ServedSpace, attributes: Attributes) -> UserInfo:

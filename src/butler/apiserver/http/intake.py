@@ -38,7 +38,11 @@ async def read_object(call: Call, options: WriteOptions, resource: Resource | No
 async def read_kind(call: Call, options: WriteOptions, api_version: str, kind: str) -> Object:
     """An object of a built-in kind that is not stored by itself, such as a Scale; without its type."""
     resource = kind_of(api_version, kind)
-    return accepting.understood(call.space, resource, await read_object(call, options, resource), options)
+    value = await read_object(call, options, resource)
+    if isinstance(value, dict) and (value.get("apiVersion"), kind) == ("policy/v1beta1", "Eviction"):
+        # The older version has the same fields, and some clients still send it.
+        value = {**value, "apiVersion": api_version}
+    return accepting.understood(call.space, resource, value, options)
 
 
 @cache

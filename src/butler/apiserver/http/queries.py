@@ -220,6 +220,17 @@ def _check_delete(given: Mapping[str, Any], propagation: str, orphan: bool | Non
         raise invalid("DeleteOptions", "meta.k8s.io", "", problems)
 
 
+def named(query: Query) -> str:
+    """The one name a field selector asks for, so that who may see one object may also list just that."""
+    text = query.get("fieldSelector")
+    if not text:
+        return ""
+    try:
+        return parse_fields(text).exactly("metadata.name") or ""
+    except SelectorError:
+        return ""
+
+
 def _selectors(query: Query) -> tuple[LabelSelector, FieldSelector]:
     try:
         labels = parse_labels(query["labelSelector"]) if query.get("labelSelector") else LabelSelector()

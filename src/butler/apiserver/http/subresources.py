@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from aiohttp.web import StreamResponse
 
-from butler.apiserver import accepting, deleting, evicting, objectmeta, reading, refusals, scaling, storing, writing
+from butler.apiserver import accepting, deleting, evicting, objectmeta, reading, scaling, storing, writing
 from butler.apiserver.auth import reviews, token_requests
 from butler.apiserver.builtins import catalogue
 from butler.apiserver.requests import Target
-from butler.apiserver.resources import Object
+from butler.apiserver.resources import ALL_VERBS, Object
 from butler.apiserver.storage.changes import Change
-from butler.errors import BadRequest, ServiceUnavailable, Unclassified, invalid
+from butler.errors import BadRequest, Conflict, Details, ServiceUnavailable, Unclassified, invalid, not_supported
 
 from . import answers, intake, queries
 
@@ -28,7 +28,8 @@ def verbs(target: Target) -> tuple[str, ...] | None:
     """What may be done at a place; None when there is no such place."""
     resource, name = target.resource, target.subresource
     if not name:
-        return resource.verbs
+        # While a definition ends, its objects can still be changed, though discovery says less.
+        return ALL_VERBS if resource.is_custom else resource.verbs
     if not resource.is_custom:
         offered = catalogue.subresources(resource.group, resource.version, resource.plural)
         return next((one.verbs for one in offered if one.name == name), None)
@@ -89,9 +90,7 @@ async def _bind(call: Call) -> StreamResponse:
     """Put a pod on a node: what a scheduler does. The older endpoint for it names the pod in the body."""
     options = call.write_options("CreateOptions")
     binding = await intake.read_kind(call, options, "v1", "Binding")
-    node = ((binding.get("target") or {}).get("name")) or ""
-    if not node:
-        raise Unclassified("target.name: Required value")
+    node = _node_of(call, binding)
     pods = call.space.kinds.at("", "v1", "pods")
     assert pods is not None
     pod = Target(pods, call.target.namespace, call.target.name or binding["metadata"].get("name", ""))
@@ -99,7 +98,7 @@ async def _bind(call: Call) -> StreamResponse:
 
     def build(live: Object) -> Object:
         if (live.get("spec") or {}).get("nodeName"):
-            raise refusals.conflict(pod, f'pod {pod.name} is already assigned to node "{live["spec"]["nodeName"]}"')
+            raise _already_bound(pod.name, live["spec"]["nodeName"])
         live["spec"]["nodeName"] = node
         conditions = live.setdefault("status", {}).setdefault("conditions", [])
         conditions[:] = [one for one in conditions if one["type"] != "PodScheduled"]
@@ -108,6 +107,25 @@ async def _bind(call: Call) -> StreamResponse:
 
     await _store_directly(call, pod, build)
     return _success(call)
+
+
+def _node_of(call: Call, binding: Object) -> str:
+    """The node a binding names. Raises BadRequest."""
+    if call.target.name and binding["metadata"].get("name", "") != call.target.name:
+        raise BadRequest("name in URL does not match name in Binding object")
+    target = binding.get("target") or {}
+    if target.get("kind", "") not in ("", "Node"):
+        raise Unclassified(str(not_supported("target.kind", target["kind"], ("Node", "<empty>"))))
+    if not target.get("name"):
+        raise Unclassified("target.name: Required value")
+    return str(target["name"])
+
+
+def _already_bound(pod: str, node: str) -> Conflict:
+    why = f'pod {pod} is already assigned to node "{node}"'
+    return Conflict(
+        f'Operation cannot be fulfilled on pods/binding "{pod}": {why}', Details(name=pod, kind="pods/binding")
+    )
 
 
 async def _finalize(call: Call) -> StreamResponse:

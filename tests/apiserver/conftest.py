@@ -1,0 +1,46 @@
+"""What tests with kubectl share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Kubectl, Ran, ServerProcess, kubectl_for
+
+ROOT = Path(__file__).parent.parent.parent
+CRDS = ROOT / "deploy" / "crds"
+
+Editor = Callable[[str], str]
+
+
+@pytest.fixture
+def here(kubectl: Kubectl, namespace: str) -> Kubectl:
+    """kubectl in this test's namespace."""
+
+    def run(*arguments: str, **options: str) -> Ran:
+        return kubectl("--namespace", namespace, *arguments, **options)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def butler_kinds(server_process: ServerProcess) -> None:
+    """Butler's own kinds, once for all tests of this worker."""
+    kubectl = kubectl_for(server_process.kubeconfig)
+    kubectl("apply", "--server-side", "-f", str(CRDS))
+    kubectl("wait", "--for=condition=Established", "crd", "-l", "app.kubernetes.io/part-of=butler", "--timeout=20s")
+
+
+@pytest.fixture
+def editor(tmp_path: Path) -> Editor:
+    """An $EDITOR that runs a sed script over the file and keeps what it was shown."""
+
+    def make(script: str) -> str:
+        program = tmp_path / "editor"
+        program.write_text(f'#!/bin/sh\ncp "$1" {tmp_path}/shown\nsed -i "{script}" "$1"\n')
+        program.chmod(0o755)
+        return str(program)
+
+    return make
