@@ -13,7 +13,7 @@ from typing import Any
 
 from butler.apiserver.builtins import behaviours, catalogue
 from butler.apiserver.resources import Object, Resource
-from butler.apiserver.schema.decoding import decode_check
+from butler.apiserver.schema.decoding import decode
 
 _FOLDER = Path(__file__).parent / "golden"
 RESOURCES: dict[tuple[str, str], Resource] = {(one.api_version, one.kind): one for one in catalogue.resources()}
@@ -41,7 +41,7 @@ class Kind:
         obj = copy.deepcopy(given)
         obj.pop("apiVersion", None)
         obj.pop("kind", None)
-        decode_check(obj, self.resource.schema, self.resource.kind, self.resource.api_version)
+        decode(obj, self.resource.schema)
         if self.resource.namespaced:
             obj["metadata"].setdefault("namespace", "bhv")
         self.behaviour.default(obj)

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from tests.kube import worlds
-from tests.kube.worlds import CONFIG_MAP, WIDGET, Widget, World, config_map, widget
+from tests.kube.worlds import CONFIG_MAP, WIDGET, Relay, Widget, World, at_port, config_map, widget
 
+from butler.apiserver.direct import DirectClient
 from butler.apiserver.server import Server
 from butler.errors import ApiError, Details, Expired, Forbidden, ServiceUnavailable, TooManyRequests
 from butler.kube import kubeconfig
@@ -76,10 +77,8 @@ def _version(item: Any) -> str:
 
 
 @asynccontextmanager
-async def following(
-    client: Client, kind: Any, selection: Selection, clock: Hasty | None = None
-) -> AsyncIterator[Story]:
-    news = follow(client, kind, selection, clock=clock or Hasty(), chance=SeededChance(1))
+async def following(client: Any, kind: Any, selection: Selection) -> AsyncIterator[Story]:
+    news = follow(client, kind, selection, clock=Hasty(), chance=SeededChance(1))
     async with aclosing(news):
         yield Story(news)
 
@@ -138,17 +137,24 @@ async def test_after_an_outage_that_outlasts_history_comes_a_snapshot(tmp_path: 
 async def test_a_restarted_server_is_followed_on(tmp_path: Path) -> None:
     server = Server(tmp_path / "data")
     await server.start()
-    config = kubeconfig.load(server.kubeconfig)
-    async with HttpClient(config) as client, following(client, CONFIG_MAP, Selection("default")) as story:
+    relay = Relay("127.0.0.1", server.port)
+    here = Selection("default")
+    async with (
+        relay.running() as port,
+        HttpClient(at_port(kubeconfig.load(server.kubeconfig), port)) as client,
+        following(client, CONFIG_MAP, here) as story,
+    ):
         await story.until(lambda: story.snapshots == 1)
         await client.create(config_map("a", "default"), CONFIG_MAP)
         await story.until(lambda: len(story.changes) == 1)
+        await relay.cut()
         await server.stop()
-        async with Server(tmp_path / "data", port=server.port):
-            await client.create(config_map("b", "default"), CONFIG_MAP)
+        async with Server(tmp_path / "data", port=server.port) as again:
+            await DirectClient(again.root).create(config_map("b", "default"), CONFIG_MAP)
             await story.until(lambda: len(story.changes) == 2)
-            assert story.changes == [(Signal.ADDED, "a"), (Signal.ADDED, "b")]
-            assert story.snapshots == 1
+            await relay.cut()
+    assert story.changes == [(Signal.ADDED, "a"), (Signal.ADDED, "b")]
+    assert story.snapshots == 1
 
 
 # -- on an API that misbehaves ---------------------------------------------------------------------------------------

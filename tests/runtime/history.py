@@ -37,7 +37,7 @@ QUIET = 60.0
 _NAMES = ("ant", "bee", "cow")
 _PAINTS = ("matt", "gloss")
 _COLOURS = ("red", "green", "blue")
-_MOST_ATTEMPTS = 60
+_MOST_ATTEMPTS = 40
 """How often an object may be visited while its cloud is down: a few dozen with backoff, thousands without."""
 
 
@@ -61,6 +61,8 @@ class Record:
     trace: Any = field(default_factory=hashlib.sha256)
     holder: str = ""
     violations: list[str] = field(default_factory=list)
+    meddle: Callable[[str], None] = lambda name: None
+    """Called when a visit begins: a chance to change the object behind its back."""
 
     def see(self, event: Event) -> None:
         """A change in the store."""
@@ -145,6 +147,7 @@ class Watched(Widgets):
         if number(obj.metadata.resource_version) < self._near.written.get(key, 0):
             record.violated(f"{key} is visited at a version older than what was written for it")
         record.active[key] = self._identity
+        record.meddle(obj.metadata.name)
         try:
             return await work
         finally:
@@ -186,6 +189,8 @@ class History:
         self._client = space.client()
         self._replicas: list[Replica] = []
         self._started = 0
+        self.record.meddle = self._meddle
+        self.record.cloud.pause = self._pause
 
     def _some_faults(self) -> Faults:
         """A different mixture each time: now and then none of one sort, sometimes plenty."""
@@ -198,9 +203,10 @@ class History:
 
     async def run(self) -> str:
         """Raises Violation; answers a digest of everything that happened."""
-        for _ in range(2):
-            self._start()
-        await self._trouble()
+        async with asyncio.TaskGroup() as self._meddlers:
+            for _ in range(2):
+                self._start()
+            await self._trouble()
         self.faults.on = False
         self.record.cloud.down_for.clear()
         for replica in self._replicas:
@@ -218,13 +224,21 @@ class History:
         self._started += 1
         self._replicas.append(Replica(f"replica-{self._started}", self.record, self.faults, self._loop))
 
+    def _pause(self) -> float:
+        return 4.0 if self.faults.on and self._random.random() < 0.1 else 0.05
+
+    def _meddle(self, name: str) -> None:
+        if self.faults.on and self._random.random() < 0.25:
+            change = self._client.patch(Widget, name, {"spec": {"size": self._random.randint(0, 3)}}, NAMESPACE)
+            self._meddlers.create_task(_softly(change))
+
     # -- trouble ----------------------------------------------------------------------------------------------
 
     async def _trouble(self) -> None:
         deeds: list[tuple[int, Callable[[], Awaitable[None]]]] = [
             (8, self._make), (8, self._resize), (4, self._repaint), (3, self._mix), (5, self._delete),
-            (3, self._steal_part), (2, self._break), (2, self._label), (2, self._outage), (2, self._crash),
-            (1, self._restart), (1, self._cut_off), (2, self._compact), (2, self._end_watches),
+            (3, self._steal_part), (2, self._break), (4, self._label), (4, self._outage), (2, self._crash),
+            (2, self._restart), (1, self._cut_off), (2, self._compact), (2, self._end_watches), (3, self._steal_unseen),
         ]  # fmt: skip
         weights = [weight for weight, _ in deeds]
         for name in _PAINTS:
@@ -260,6 +274,14 @@ class History:
 
     async def _steal_part(self) -> None:
         await self._client.delete(PART, f"{self._name()}-{self._random.randint(0, 2)}", NAMESPACE)
+
+    async def _steal_unseen(self) -> None:
+        """A part goes while nobody watches, and nobody will ever be told."""
+        self.record.space.hub.end()
+        try:
+            await self._steal_part()
+        finally:
+            await self._compact()
 
     async def _outage(self) -> None:
         """The cloud fails for one widget, or no longer does."""
@@ -301,7 +323,8 @@ class History:
             await asyncio.sleep(2)
         if problem:
             raise Violation(f"not reached: {problem}")
-        if attempts := max(self.record.attempts.values(), default=0) > _MOST_ATTEMPTS:
+        attempts = max(self.record.attempts.values(), default=0)
+        if attempts > _MOST_ATTEMPTS:
             raise Violation(f"{attempts} visits while the cloud was down")
 
     async def _problem(self) -> str:
@@ -361,6 +384,12 @@ class History:
         for replica in self._replicas:
             if panics := replica.manager.metrics.panics.get("widgets"):
                 raise Violation(f"{panics} visits ended in an error nobody had thought of")
+
+
+async def _softly(change: Awaitable[Any]) -> None:
+    await asyncio.sleep(0.02)
+    with suppress(ApiError):
+        await change
 
 
 def play(seed: int) -> str:

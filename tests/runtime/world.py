@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
@@ -84,28 +84,27 @@ class Part(Resource, plural="parts"):
 PART: Address = Part.address
 
 
-class OrderedHub(Hub):
-    """Hands events to watchers in the order they came, which a set does not keep."""
+class InOrder(set[Watcher]):
+    """A set that remembers the order, which depends on memory addresses otherwise."""
 
-    def _publish(self, event: Any) -> None:
-        for watcher in sorted(self._watchers.get(event.bucket, ()), key=_number):
-            watcher.offer(event)
+    def __init__(self) -> None:
+        self._order: dict[Watcher, None] = {}
 
     def add(self, watcher: Watcher) -> None:
-        self._count = getattr(self, "_count", 0) + 1
-        _NUMBERS[id(watcher)] = self._count
-        super().add(watcher)
+        self._order[watcher] = None
 
-    def remove(self, watcher: Watcher) -> None:
-        super().remove(watcher)
-        _NUMBERS.pop(id(watcher), None)
+    def discard(self, watcher: Watcher) -> None:
+        self._order.pop(watcher, None)
 
-
-_NUMBERS: dict[int, int] = {}
+    def __iter__(self) -> Iterator[Watcher]:
+        return iter(self._order)
 
 
-def _number(watcher: Watcher) -> int:
-    return _NUMBERS[id(watcher)]
+class OrderedHub(Hub):
+    """Hands events to watchers in the order they came."""
+
+    def add(self, watcher: Watcher) -> None:
+        self._watchers.setdefault(watcher.bucket, InOrder()).add(watcher)
 
 
 class MemorySpace(Space):
@@ -157,6 +156,8 @@ class Cloud:
     machines: dict[str, Machine] = field(default_factory=dict)
     down_for: set[str] = field(default_factory=set)
     """Names of widgets for which every call fails."""
+    pause: Callable[[], float] = lambda: 0.05
+    """How long a call takes."""
 
     def find(self, uid: str) -> Machine | None:
         machine = self.machines.get(uid)
@@ -179,7 +180,7 @@ class Cloud:
         return machine.ready_at <= self.clock.monotonic()
 
     async def _call(self, name: str) -> None:
-        await self.clock.sleep(0.05)
+        await self.clock.sleep(self.pause())
         if name in self.down_for:
             raise CloudDown(f"cloud: machine {name!r}: no answer")
 

@@ -142,6 +142,10 @@ def unknown_fields(paths: list[str]) -> list[str]:
 def _check_type(space: Space, resource: Resource, body: Object) -> None:
     """What the body says it is must be what is expected; built-in kinds need not say it. Raises Malformed, ApiError."""
     kind, api_version = body.get("kind"), body.get("apiVersion")
+    for name, given in (("kind", kind), ("apiVersion", api_version)):
+        if given is not None and not isinstance(given, str):
+            what = f"json: cannot unmarshal {go_kind(given)} into Go struct field .{name} of type string"
+            raise Malformed(f"couldn't get version/kind; json parse error: {what}")
     if resource.is_custom:
         _check_custom_type(resource, kind, api_version, body)
         return
@@ -162,9 +166,6 @@ def not_registered(kind: str, api_version: str) -> str:
 
 
 def _check_custom_type(resource: Resource, kind: Any, api_version: Any, body: Object) -> None:
-    for name, given in (("kind", kind), ("apiVersion", api_version)):
-        if not isinstance(given or "", str):
-            raise Malformed(f"couldn't get version/kind; {name} is not a string")
     if kind != resource.kind and api_version == resource.api_version:
         problem = FieldError(FieldProblem.INVALID, "kind", f"must be {resource.kind}", kind)
         meta = body.get("metadata")

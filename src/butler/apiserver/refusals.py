@@ -101,6 +101,10 @@ def no_name(expected: str) -> BadRequest:
     return BadRequest(f"the name of the object ({expected} based on URL) was undeterminable: name must be provided")
 
 
+def too_deep() -> BadRequest:
+    return BadRequest("the object provided is nested too deeply: exceeded max depth")
+
+
 def method_not_allowed() -> MethodNotAllowed:
     return MethodNotAllowed("the server does not allow this method on the requested resource", Details())
 

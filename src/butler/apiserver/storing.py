@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from . import refusals
 from .requests import Target
 from .resources import Object
+from .schema.depth import is_too_deep
 from .space import Space
 from .storage.changes import Change
 from .storage.store import Row
@@ -15,7 +17,11 @@ EVENT_LIFETIME = 3600
 
 
 def encode(obj: Object) -> bytes:
-    return msgspec.json.encode(obj)
+    """The bytes to store. Raises BadRequest for an object that is nested too deep to be read again anywhere."""
+    value = msgspec.json.encode(obj)
+    if is_too_deep(value):
+        raise refusals.too_deep()
+    return value
 
 
 async def stage(space: Space, target: Target, change: Change, obj: Object, previous: Row | None = None) -> bytes:

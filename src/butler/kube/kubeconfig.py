@@ -22,13 +22,19 @@ _EXEC_EXTENSION = "client.authentication.k8s.io/exec"
 _PROXY_SCHEMES = ("http", "https")
 
 
-def load(path: Path | None = None, context: str = "", *, environ: Mapping[str, str] = os.environ) -> Config:
+def load(
+    path: Path | None = None,
+    context: str = "",
+    *,
+    environ: Mapping[str, str] = os.environ,
+    service_account: Path = in_cluster.SERVICE_ACCOUNT,
+) -> Config:
     """What a person at a shell means: `path`, else KUBECONFIG, else ~/.kube/config, else the cluster we run in.
 
     Raises InvalidConfiguration, which names the file and the field and never a secret."""
     merged = read(path, environ=environ)
     if merged.is_empty and path is None and not context:
-        inside = in_cluster.config(environ)
+        inside = in_cluster.config(environ, service_account)
         if inside is not None:
             return inside
     return merged.config(context)

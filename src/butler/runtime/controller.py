@@ -89,7 +89,8 @@ class Controller:
     async def run(self) -> None:
         """Work until `stop` and what was under way is finished, or until cancelled."""
         self.queue = self._new_queue()
-        for memory in (self._pending, self._parked, self._own, self._panics, self._visiting):
+        # What was written in an earlier term stays to be waited for; everything else begins anew.
+        for memory in (self._parked, self._own, self._panics, self._visiting):
             memory.clear()
         attached = self._attach()
         try:

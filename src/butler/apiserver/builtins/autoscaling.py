@@ -62,7 +62,7 @@ def _check_first_version(obj: Object) -> list[FieldError]:
     found: Problems = []
     spec = obj["spec"]
     _check_bounds(found, spec)
-    percent = spec["targetCPUUtilizationPercentage"]
+    percent = spec.get("targetCPUUtilizationPercentage", _CPU_PERCENT)
     if percent < 1:
         # The real server speaks of the second version, which it stores.
         place = "spec.metrics[0].resource.target.averageUtilization"

@@ -123,9 +123,5 @@ def unsupported_patch(resource: Resource, accepted: Iterable[str]) -> Unsupporte
     return UnsupportedMediaType("415: Unsupported Media Type", Details())
 
 
-def too_deep() -> BadRequest:
-    return BadRequest("the object provided is nested too deeply: exceeded max depth")
-
-
 def _too_large() -> TooLarge:
     return TooLarge(f"Request entity too large: limit is {BODY_LIMIT}")

@@ -29,7 +29,7 @@ from butler.errors import (
     go_quoted,
 )
 
-from . import addresses, answers, bodies, intake, queries, subresources
+from . import addresses, answers, intake, queries, subresources
 from .addresses import Address
 from .documents import Documents
 from .queries import Query
@@ -101,7 +101,7 @@ class Face:
         except ApiError as error:
             return answers.refusal(error, _layout(request), request.get(_WARNINGS, ()))
         except RecursionError:
-            return answers.refusal(bodies.too_deep(), _layout(request))
+            return answers.refusal(refusals.too_deep(), _layout(request))
         except StorageError as error:
             log.error("storage error=%s path=%s", error, request.path)
             return answers.refusal(InternalError(f"Internal error occurred: {error}"))

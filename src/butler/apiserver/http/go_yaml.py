@@ -123,10 +123,12 @@ def _shown(error: yaml.YAMLError) -> str:
 
 
 def repeated_keys(content: bytes) -> list[str]:
-    """Go's words for each key that stands twice in a map of a text that is YAML."""
+    """Go's words for each key that stands twice in a map; none for JSON that is not YAML."""
     loader = _SafeLoader(content)
     try:
         return list(_repeated(loader.get_node())) if loader.check_node() else []
+    except yaml.YAMLError:
+        return []
     finally:
         loader.dispose()
 
