@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from tests.conftest import Kubectl, Ran, ServerProcess, kubectl_for
 
 ROOT = Path(__file__).parent.parent.parent

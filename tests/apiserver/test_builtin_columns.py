@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from tests.apiserver.builtin_golden import RESOURCES, label, recorded
 
 from butler.apiserver.builtins.columns import cells, columns_of
+from tests.apiserver.builtin_golden import RESOURCES, label, recorded
 
 _AGES = {"Age", "Last Seen", "First Seen"}
 _NOW = datetime(2026, 11, 15, 12, 0, 0, tzinfo=UTC)

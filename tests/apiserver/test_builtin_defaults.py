@@ -6,13 +6,13 @@ import copy
 from typing import Any
 
 import pytest
-from tests.apiserver.builtin_golden import Kind, kind_of, label, recorded, untyped
 
 from butler.apiserver.builtins import behaviours
 from butler.apiserver.builtins.addresses import Addresses, allocate
 from butler.apiserver.builtins.pod_defaults import pull_policy
 from butler.apiserver.builtins.pods import quality_of_service
 from butler.apiserver.builtins.quantities import canonical
+from tests.apiserver.builtin_golden import Kind, kind_of, label, recorded, untyped
 
 _UPDATED = [entry for entry in recorded("updated") if "new" in entry]
 

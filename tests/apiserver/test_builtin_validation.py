@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.apiserver.builtin_golden import Kind, kind_of, label, recorded, untyped
 
 from butler.apiserver.builtins import formats, schedules, selectors
 from butler.errors import FieldError
+from tests.apiserver.builtin_golden import Kind, kind_of, label, recorded, untyped
 
 _REFUSED_UPDATES = [entry for entry in recorded("updated") if "causes" in entry]
 

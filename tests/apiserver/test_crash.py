@@ -14,6 +14,7 @@ from typing import Any
 import aiohttp
 import pytest
 import yaml
+
 from tests.conftest import Api, ServerProcess, admin_context, start_server, stop_server
 
 KILLS = 50

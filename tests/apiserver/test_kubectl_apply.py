@@ -145,7 +145,7 @@ def test_what_cannot_be_applied_is_refused_in_the_words_of_kubernetes(here: Kube
     assert f'the namespace from the provided object "elsewhere" does not match the namespace "{namespace}"' in other
 
 
-# -- server-side ------------------------------------------------------------------------------------------------------
+# -- server-side ----------------------------------------------------------------------------------------------------
 
 
 def test_server_side_apply_names_the_manager_it_conflicts_with(here: Kubectl) -> None:
@@ -202,7 +202,7 @@ def test_client_side_fields_move_over_to_server_side_apply(here: Kubectl) -> Non
     assert here("apply", "-f", "-", stdin=SETTINGS).out == "configmap/settings configured\n"
 
 
-# -- prune and diff ---------------------------------------------------------------------------------------------------
+# -- prune and diff -------------------------------------------------------------------------------------------------
 
 
 def test_prune_by_label_removes_what_is_no_longer_applied(here: Kubectl) -> None:

@@ -147,7 +147,7 @@ def test_names_are_generated_when_asked_for(here: Kubectl) -> None:
     assert len(name) == 5
 
 
-# -- run, expose, autoscale -------------------------------------------------------------------------------------------
+# -- run, expose, autoscale -----------------------------------------------------------------------------------------
 
 
 def test_run_makes_a_pod_that_mounts_its_token(here: Kubectl, namespace: str) -> None:
@@ -197,9 +197,7 @@ def test_autoscale_makes_an_autoscaler_of_both_versions(here: Kubectl) -> None:
     newest = json.loads(here("get", "hpa", "web", "-o", "json").out)
     assert newest["apiVersion"] == "autoscaling/v2"
     assert newest["spec"]["metrics"][0]["resource"]["target"] == {"averageUtilization": 80, "type": "Utilization"}
-    first = json.loads(here("get", "hpa.v1.autoscaling", "web", "-o", "json").out)
+    first = json.loads(here("get", "horizontalpodautoscalers.v1.autoscaling", "web", "-o", "json").out)
     assert first["spec"]["targetCPUUtilizationPercentage"] == 80
-    assert (
-        'horizontalpodautoscalers.autoscaling "web" already exists'
-        in here("autoscale", "deploy", "web", "--max=3", fails=True).err
-    )
+    again = here("autoscale", "deploy", "web", "--max=3", "--cpu=80%", fails=True).err
+    assert 'horizontalpodautoscalers.autoscaling "web" already exists' in again

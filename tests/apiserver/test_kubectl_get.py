@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+
 from tests.conftest import BIN, Kubectl, ServerProcess
 
 OBJECTS = """
@@ -203,7 +204,7 @@ def test_a_deprecated_resource_comes_with_a_warning(here: Kubectl, namespace: st
     assert here("get", "cm", "--warnings-as-errors").err == ""
 
 
-# -- watching ---------------------------------------------------------------------------------------------------------
+# -- watching -------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -239,7 +240,7 @@ def test_a_watch_can_leave_out_what_is_there(populated: Kubectl, namespace: str,
         assert next(lines).split()[0] == "late"
 
 
-# -- events -----------------------------------------------------------------------------------------------------------
+# -- events ---------------------------------------------------------------------------------------------------------
 
 EVENT = """
 apiVersion: v1

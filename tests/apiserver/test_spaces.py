@@ -12,6 +12,7 @@ from butler.apiserver.server import Server
 from tests.conftest import Api, admin_context
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
+USERS = yaml.safe_load((Path(__file__).parents[2] / "deploy" / "crds" / "users.yaml").read_text())
 
 
 def configmap(name: str) -> dict[str, object]:
@@ -36,9 +37,8 @@ async def test_a_tenant_has_objects_of_its_own(server: Server, api: Api) -> None
 
 async def test_a_tenant_has_kinds_of_its_own(server: Server, api: Api) -> None:
     tenant = await tenant_api(server, "demo")
-    definition = yaml.safe_load(Path("deploy/crds/users.yaml").read_text())
     crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    assert (await tenant("POST", crds, definition)).status == 201
+    assert (await tenant("POST", crds, USERS)).status == 201
     await server.spaces["demo"].settled()
     users = "/apis/butler.butlerlabs.dev/v1alpha1/users"
     assert (await tenant("GET", users)).status == 200

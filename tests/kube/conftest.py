@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.kube import worlds
-from tests.kube.worlds import World
 
 from butler.kube import kubeconfig
+from tests.kube import worlds
+from tests.kube.worlds import World
 
 REAL = os.environ.get("BUTLER_REAL_KUBECONFIG", "")
 """A kubeconfig of a cluster to run the suite on as well, as an administrator."""

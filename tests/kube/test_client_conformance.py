@@ -10,7 +10,6 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
-from tests.kube.worlds import CONFIG_MAP, NAMESPACE, WIDGET, Widget, WidgetSpec, World, config_map, widget
 
 from butler.api.model import Address
 from butler.errors import (
@@ -26,6 +25,7 @@ from butler.errors import (
 )
 from butler.kube.client import Client, Patch, Selection, Signal
 from butler.kube.scaling import get_scale, set_scale
+from tests.kube.worlds import CONFIG_MAP, NAMESPACE, WIDGET, Widget, WidgetSpec, World, config_map, widget
 
 UNKNOWN = Address("nowhere.example.com", "v1", "Thing", "things", True)
 

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from tests.kube.servers import POD, Place, answering, keys, serving
 
 from butler.api.model import Address
 from butler.errors import ApiError, Unauthorized
 from butler.kube.config import Cluster, Config, ExecPlugin, Impersonation, Material, User
 from butler.kube.http import HttpClient
 from butler.kube.plugins import run
+from tests.kube.servers import POD, Place, answering, keys, serving
 
 PODS = Address("", "v1", "Pod", "pods", True)
 V1 = "client.authentication.k8s.io/v1"

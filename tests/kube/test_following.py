@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.kube import worlds
-from tests.kube.worlds import CONFIG_MAP, WIDGET, Relay, Widget, World, at_port, config_map, widget
 
 from butler.apiserver.direct import DirectClient
 from butler.apiserver.server import Server
@@ -20,6 +18,8 @@ from butler.kube.client import Client, Listed, Selection, Signal, Watched
 from butler.kube.following import follow
 from butler.kube.http import HttpClient
 from butler.runtime.clock import SeededChance
+from tests.kube import worlds
+from tests.kube.worlds import CONFIG_MAP, WIDGET, Relay, Widget, World, at_port, config_map, widget
 
 
 class Hasty:

@@ -12,8 +12,6 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from tests.kube.servers import POD, Place, answering, keys, request_head, serving, talking
-from tests.kube.worlds import Widget
 
 from butler.api.model import Address
 from butler.errors import (
@@ -32,6 +30,8 @@ from butler.errors import (
 from butler.kube.client import Selection, Signal
 from butler.kube.config import Cluster, Config, Material
 from butler.kube.http import HttpClient
+from tests.kube.servers import POD, Place, answering, keys, request_head, serving, talking
+from tests.kube.worlds import Widget
 
 PODS = Address("", "v1", "Pod", "pods", True)
 HERE = Selection("team")

@@ -6,14 +6,12 @@ import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from pathlib import Path
+from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
 import pytest
 from aiohttp import web
-from tests.kube.servers import POD, answering, serving
-from tests.kube.worlds import CONFIG_MAP, WIDGET, Widget, config_map, widget
 
 from butler.api.model import Address
 from butler.apiserver.direct import DirectClient
@@ -23,8 +21,10 @@ from butler.kube import kubeconfig
 from butler.kube.client import Client
 from butler.kube.codec import codec_for
 from butler.kube.discovery import Kinds
-from butler.kube.execution import Channel
+from butler.kube.execution import Channel, Execution
 from butler.kube.http import HttpClient
+from tests.kube.servers import POD, Handler, answering, serving
+from tests.kube.worlds import CONFIG_MAP, WIDGET, Widget, config_map, widget
 
 PODS = Address("", "v1", "Pod", "pods", True)
 
@@ -33,7 +33,6 @@ PODS = Address("", "v1", "Pod", "pods", True)
 async def client(server: Server) -> AsyncIterator[HttpClient]:
     async with HttpClient(kubeconfig.load(server.kubeconfig)) as made:
         yield made
-        await made.close()
 
 
 def both_are_clients(over_http: HttpClient, direct: DirectClient) -> tuple[Client, Client]:
@@ -124,7 +123,7 @@ async def test_a_word_means_a_kind(client: HttpClient, word: str, name: str) -> 
 
 async def test_a_word_that_means_nothing_is_not_found(client: HttpClient) -> None:
     kinds = await client.discover()
-    with pytest.raises(NotFound, match='the server doesn\'t have a resource type "foo"$'):
+    with pytest.raises(NotFound, match=r"the server doesn't have a resource type \"foo\"$"):
         kinds.find("foo")
     with pytest.raises(NotFound, match='resource type "pods" in group "apps"'):
         kinds.find("pods.apps")
@@ -243,6 +242,16 @@ def container(end: dict[str, Any] | None, protocol: str = "v5.channel.k8s.io") -
     return run
 
 
+@asynccontextmanager
+async def running(handler: Handler) -> AsyncIterator[Execution]:
+    async with (
+        serving(handler) as place,
+        HttpClient(place.config()) as client,
+        client.exec("a", "team", ["x"]) as command,
+    ):
+        yield command
+
+
 FAILED = {
     "status": "Failure",
     "reason": "NonZeroExitCode",
@@ -273,20 +282,18 @@ async def test_a_command_is_run_and_its_exit_code_known(end: dict[str, Any], cod
 
 async def test_a_command_that_cannot_be_run_is_an_error() -> None:
     end = {"status": "Failure", "reason": "Forbidden", "message": "no such container"}
-    async with serving(container(end)) as place, HttpClient(place.config()) as client:
-        async with client.exec("a", "team", ["x"]) as command:
-            await command.end_input()
-            assert [one async for one in command.output()] == []
-            with pytest.raises(Forbidden, match="no such container"):
-                _ = command.code
+    async with running(container(end)) as command:
+        await command.end_input()
+        assert [one async for one in command.output()] == []
+        with pytest.raises(Forbidden, match="no such container"):
+            _ = command.code
 
 
 async def test_a_command_whose_connection_is_cut_has_no_exit_code() -> None:
-    async with serving(container(None)) as place, HttpClient(place.config()) as client:
-        async with client.exec("a", "team", ["x"]) as command:
-            await command.end_input()
-            with pytest.raises(ServiceUnavailable, match="cut before the command ended"):
-                _ = [one async for one in command.output()]
+    async with running(container(None)) as command:
+        await command.end_input()
+        with pytest.raises(ServiceUnavailable, match="cut before the command ended"):
+            _ = [one async for one in command.output()]
 
 
 async def test_a_server_without_nodes_says_why_it_cannot_run_commands(client: HttpClient) -> None:
@@ -300,9 +307,8 @@ async def test_a_server_without_nodes_says_why_it_cannot_run_commands(client: Ht
 # -- importing -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "module", ["client", "kubeconfig", "following", "codec", "discovery", "scaling", "credentials"]
-)
-def test_only_the_client_over_http_needs_an_http_library(module: str) -> None:
-    check = f"import sys, butler.kube.{module}; sys.exit('aiohttp' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", check], check=False, cwd=Path(__file__).parent).returncode == 0
+def test_only_the_client_over_http_needs_an_http_library() -> None:
+    modules = ("client", "kubeconfig", "following", "codec", "discovery", "scaling", "credentials", "execution")
+    imports = ", ".join(f"butler.kube.{module}" for module in modules)
+    check = f"import sys, {imports}; sys.exit('aiohttp' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0

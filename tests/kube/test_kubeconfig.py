@@ -11,7 +11,7 @@ import yaml
 
 from butler.errors import InvalidConfiguration
 from butler.kube import kubeconfig
-from butler.kube.config import Config, Impersonation
+from butler.kube.config import Config, Impersonation, User
 
 SECRET = "s3cr3t-t0ken"
 
@@ -240,6 +240,7 @@ def test_null_is_as_good_as_nothing(tmp_path: Path) -> None:
     data = content() | {"preferences": {}, "extensions": None}
     data["users"] = [{"name": "one", "user": {"token": SECRET, "as-groups": None, "exec": None}}]
     assert loaded(tmp_path, data).user.token == SECRET
+    assert loaded(tmp_path, content() | {"users": [{"name": "one", "user": None}]}).user == User()
 
 
 # -- errors ----------------------------------------------------------------------------------------------------------

@@ -249,9 +249,7 @@ class History:
                 await self._random.choices(deeds, weights)[0][1]()
 
     async def _make(self) -> None:
-        await self._client.create(
-            widget(self._name(), self._random.randint(0, 3), self._random.choice(("", *_PAINTS)))
-        )
+        await self._client.create(widget(self._name(), self._random.randint(0, 3), self._random.choice(("", *_PAINTS))))
 
     async def _resize(self) -> None:
         await self._change({"spec": {"size": self._random.randint(0, 3)}})

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from butler.api.model import Address
 from butler.apiserver.auth.pki import ROOT, Pki
 from butler.apiserver.direct import DirectClient
 from butler.apiserver.served import ServedSpace
 from butler.apiserver.storage.store import Store
 from butler.apiserver.watching import Hub
-from butler.api.model import Address
 from butler.errors import NotFound
 from butler.runtime import deterministic
 from butler.runtime.deterministic import Loop, NothingLeft

@@ -35,7 +35,9 @@ def test_a_condition_whose_status_stays_keeps_its_time() -> None:
 def test_a_condition_whose_status_changes_gets_its_time_when_written() -> None:
     new = merged((ready(True),), condition("Ready", False, "Because"))
     assert new[0].last_transition_time is None
-    written = statuses.after_success(a_widget(WidgetStatus(conditions=(ready(True),))), WidgetStatus(conditions=new), NOW)
+    written = statuses.after_success(
+        a_widget(WidgetStatus(conditions=(ready(True),))), WidgetStatus(conditions=new), NOW
+    )
     assert written["conditions"][0]["lastTransitionTime"] == "2030-01-02T00:00:00Z"
 
 

@@ -212,9 +212,7 @@ class Widgets(Reconciler[Widget]):
         machine = await self.cloud.make(widget.metadata.name, widget.metadata.uid)
         have = self._names(widget)
         wanted = [f"{widget.metadata.name}-{number}" for number in range(widget.spec.size)]
-        for number, name in enumerate(wanted):
-            if name not in have:
-                await self._make_part(widget, name, number)
+        made = [await self._make_part(widget, name, at) for at, name in enumerate(wanted) if name not in have]
         await self._remove_parts(name for name in have if name not in wanted)
         address = f"10.0.0.{widget.spec.size}" if self.cloud.is_ready(machine) else None
         complete = sorted(have) == sorted(wanted) and address is not None
@@ -228,7 +226,7 @@ class Widgets(Reconciler[Widget]):
             ),
         )
         notes = (Note("Completed", f"{len(wanted)} parts"),) if complete else ()
-        return Outcome(status, again=None if address else timedelta(seconds=1), notes=notes)
+        return Outcome(status, again=None if address and all(made) else timedelta(seconds=1), notes=notes)
 
     async def finalize(self, widget: Widget) -> Outcome:
         # What the last answer did not say the cache may not show yet: before letting go, ask.
@@ -247,14 +245,16 @@ class Widgets(Reconciler[Widget]):
         paint: Paint | None = self._paints.get(f"{NAMESPACE}/{widget.spec.paint}")
         return paint.spec.colour if paint is not None else None
 
-    async def _make_part(self, widget: Widget, name: str, number: int) -> None:
-        part = part_of(widget, name, number)
+    async def _make_part(self, widget: Widget, name: str, number: int) -> bool:
+        """Whether there is such a part now; one that belonged to an earlier widget has to go first."""
         try:
-            await self.client.create(part, PART)
+            await self.client.create(part_of(widget, name, number), PART)
         except AlreadyExists:
             found = await self.client.get(PART, name, NAMESPACE)
             if widget.metadata.uid not in _owner_uids(found):
                 await self._remove_parts([name])
+            return False
+        return True
 
     async def _remove_parts(self, names: Iterable[str]) -> None:
         for name in names:
@@ -289,4 +289,16 @@ def _paint_of(obj: Widget) -> list[str]:
     return [obj.spec.paint] if obj.spec.paint else []
 
 
-__all__ = ["NAMESPACE", "PART", "Cloud", "MemorySpace", "Paint", "Part", "Widget", "Widgets", "key_of", "paint", "widget"]
+__all__ = [
+    "NAMESPACE",
+    "PART",
+    "Cloud",
+    "MemorySpace",
+    "Paint",
+    "Part",
+    "Widget",
+    "Widgets",
+    "key_of",
+    "paint",
+    "widget",
+]

@@ -87,9 +87,11 @@ class Server:
         self._housekeeping.cancel()
         self._listener.close()
         self.hub.end()
+        # Connections without a request go at once, the others when they are answered.
+        self._runner.pre_shutdown()
         await self._runner.shutdown(_STOP_PATIENCE)
-        for space in self.spaces.values():
-            await space.stop()
+        for name in list(self.spaces):
+            await self.spaces.pop(name).stop()
         await self.store.close()
         os.close(self._lock)
 

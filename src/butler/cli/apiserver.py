@@ -71,7 +71,7 @@ async def _serve(data: Path, host: str, port: int, names: tuple[str, ...]) -> No
 
 
 def _spare_the_collector() -> None:
-    """Decoded objects come and go by the thousand and have no cycles: look for garbage rarely, and never at what stays."""
+    """Decoded objects come and go by the thousand without cycles: look for garbage rarely, never at what stays."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)

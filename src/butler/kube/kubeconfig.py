@@ -255,7 +255,7 @@ class Kubeconfig:
     def _user(self, name: str, where: str) -> User:
         if not name:
             return User()
-        named = ((one.name, one.user, file) for file in self.files for one in file.content.users or ())
+        named = ((one.name, one.user or _User(), file) for file in self.files for one in file.content.users or ())
         found, path = self._entry(name, named)
         if found is None:
             raise InvalidConfiguration(where, "user", f'there is no user "{name}"')

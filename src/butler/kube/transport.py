@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from ssl import SSLContext, SSLError
@@ -30,6 +31,9 @@ _CONNECT_PATIENCE = 10.0
 _KEEP_ALIVE = 60.0
 _FAILURES = (aiohttp.ClientError, OSError, TimeoutError, SSLError)
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+_WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
+_ESCAPED = re.compile(r"\\(.)")
 
 JSON = "application/json"
 Websocket = aiohttp.ClientWebSocketResponse[bool]
@@ -229,9 +233,9 @@ class Transport:
         return unreachable(self.place, error)
 
     def _tell_warnings(self, headers: Any) -> None:
-        for text in headers.getall("Warning"):
-            _, _, quoted = text.partition('"')
-            self._warn(quoted.rstrip('"').replace('\\"', '"').replace("\\\\", "\\") or text)
+        for given in headers.getall("Warning"):
+            for quoted in _WARNING.findall(given):
+                self._warn(_ESCAPED.sub(r"\1", quoted))
 
 
 class _Logged:

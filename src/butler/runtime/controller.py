@@ -160,6 +160,7 @@ class Controller:
             return
         written: list[Written] = []
         ledger.set(written)
+        shown = {informer: informer.version for informers in self._caches.values() for informer in informers}
         started = self._tools.clock.monotonic()
         try:
             async with asyncio.timeout(self.reconciler.patience):
@@ -170,7 +171,7 @@ class Controller:
             self._succeeded(key, again)
         finally:
             ledger.set(None)
-            self._note_pending(key, written)
+            self._note_pending(key, written, shown)
             self._time.observe(self._tools.clock.monotonic() - started)
 
     def _leave(self, key: str) -> None:
@@ -222,15 +223,25 @@ class Controller:
             self.queue.add_after(key, first.until - now)
         return False
 
-    def _note_pending(self, key: str, written: list[Written]) -> None:
-        """Own objects are waited for as long as it takes, others for a while: they may not be in the selection."""
-        soon = self._tools.clock.monotonic() + _CATCH_UP
-        pending = [
-            Pending(informer, informer.epoch, one.version, math.inf if informer is self._informer else soon)
-            for one in written
-            for informer in self._caches.get(one.address, ())
-            if informer.version < one.version
-        ]
+    def _note_pending(self, key: str, written: list[Written], shown: dict[Informer[Any], int]) -> None:
+        """Take note of what the caches have yet to show, given what they showed when the visit began.
+
+        When they show something new that was written to another object, it is time for another visit. Usually that
+        object's own event says so, but not if it is gone again before anyone saw it. Own objects are waited for as
+        long as it takes, others for a while: they may not be in the selection."""
+        newest: dict[Informer[Any], int] = {}
+        for one in written:
+            for informer in self._caches.get(one.address, ()):
+                if one.version > max(shown[informer], newest.get(informer, 0)):
+                    newest[informer] = one.version
+        queue, soon = self.queue, self._tools.clock.monotonic() + _CATCH_UP
+        pending = []
+        for informer, version in newest.items():
+            is_own = informer is self._informer
+            if informer.version < version:
+                pending.append(Pending(informer, informer.epoch, version, math.inf if is_own else soon))
+            if not is_own:
+                informer.when_at(version, lambda: queue.add(key))
         if pending:
             self._pending[key] = pending
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import aclosing
 from heapq import heappop, heappush
 from typing import Any, Generic
@@ -48,6 +48,9 @@ class Informer(Cache[Obj], Generic[Obj]):
         self._progress: list[tuple[int, int, Callable[[], None]]] = []
         self._waits = 0
         self._sync = asyncio.Event()
+        self._round: asyncio.Timeout | None = None
+        """Ends the following that is under way, so that it begins anew."""
+        self._rounds = self._listed = 0
 
     def handle(self, handler: Handler) -> None:
         """Tell `handler` of every change from now on, and first of everything there is."""
@@ -69,19 +72,27 @@ class Informer(Cache[Obj], Generic[Obj]):
     async def wait_synced(self) -> None:
         await self._sync.wait()
 
+    async def refresh(self) -> None:
+        """List everything anew, and return when the cache shows it: at least what there was when this was called."""
+        wanted = self._rounds + 1
+        if self._round is not None:
+            self._round.reschedule(asyncio.get_running_loop().time())
+        while self._listed < wanted:
+            self._sync.clear()
+            await self._sync.wait()
+
     async def run(self, client: Client, chance: Chance) -> None:
         """Follow until cancelled, whatever happens."""
         self.heard = self._clock.monotonic()
         failures = 0
         while True:
             try:
-                async with aclosing(
-                    follow(client, self.kind, self.selection, clock=self._clock, chance=chance)
-                ) as news:
-                    async for each in news:
-                        self.take(each)
-                        failures = 0
+                async with asyncio.timeout(None) as self._round:
+                    self._rounds += 1
+                    await self._follow(client, chance)
             except Exception as error:
+                if self._round is not None and self._round.expired():
+                    continue
                 delay = _RESTART.delay(failures, chance)
                 failures += 1
                 say(
@@ -89,6 +100,12 @@ class Informer(Cache[Obj], Generic[Obj]):
                     again_in=delay,
                 )  # fmt: skip
                 await self._clock.sleep(delay)
+
+    async def _follow(self, client: Client, chance: Chance) -> None:
+        news = follow(client, self.kind, self.selection, clock=self._clock, chance=chance)
+        async with aclosing(news):
+            async for each in news:
+                self.take(each)
 
     def take(self, news: Snapshot[Any] | Change[Any]) -> None:
         """Bring the cache up to date and tell the handlers."""
@@ -113,6 +130,7 @@ class Informer(Cache[Obj], Generic[Obj]):
                 changed.append((self.put(key, _lean(item)), self.get(key)))
         first, self.synced = not self.synced, True
         self._restart(number(snapshot.version))
+        self._listed = self._rounds
         self._sync.set()
         for old, new in changed:
             self._announce(old, new, not first)
@@ -196,9 +214,13 @@ class Informers:
         for informer in self:
             await informer.wait_synced()
 
-    def __iter__(self) -> Any:
+    async def refresh(self) -> None:
+        """Bring every cache up to what there is now, whatever it missed before."""
+        await asyncio.gather(*(informer.refresh() for informer in self))
+
+    def __iter__(self) -> Iterator[Informer[Any]]:
         return iter(list(self._informers.values()))
 
 
-def _spawn(group: asyncio.TaskGroup, work: Any) -> None:
+def _spawn(group: asyncio.TaskGroup, work: Coroutine[Any, Any, None]) -> None:
     group.create_task(work)

@@ -151,6 +151,8 @@ class Manager:
             async with asyncio.TaskGroup() as group:
                 if self.leadership is not None:
                     group.create_task(self._until_lost(self.leadership))
+                    # Whoever led before may have done what our caches do not show yet.
+                    await self._unless_stopped(self.informers.refresh())
                 group.create_task(self.recorder.run(self.client))
                 workers = [group.create_task(controller.run()) for controller in self.controllers]
                 await self._asked_to_stop.wait()

@@ -12,7 +12,6 @@ from . import paths
 from .nodes import Division, Node
 from .sets import SELF, FieldSet, ordered
 
-
 CONTAINERS = frozenset({dict, list})
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from butler.kube import quantity
 
 from .model import Schema
-from .shape import Check, is_opaque, is_quantity, typed_shape
+from .shape import Check, is_opaque, is_quantity, is_schema_union, typed_shape
 from .times import micro_text, second_text
 
 _BASE64 = frozenset(string.ascii_letters + string.digits + "+/")
@@ -68,9 +68,13 @@ class _Decoder:
     def __init__(self) -> None:
         self.unknown: list[str] = []
         self.first_problem: Malformed | None = None
+        self._schema: Schema | None = None
+        """The schema of schemas, once one has been met."""
 
     def struct(self, value: dict[str, Any], schema: Schema, path: str, field: str) -> None:
         owner = schema.name.rpartition(".")[2]
+        if owner == "JSONSchemaProps":
+            self._schema = schema
         for name in list(value):
             below = schema.properties.get(name)
             inner = f"{path}.{name}" if path else name
@@ -97,6 +101,8 @@ class _Decoder:
             return _quantity(value)
         if schema.int_or_string:
             return _int_or_string(value, schema, field)
+        if is_schema_union(schema):
+            return self._schema_union(value, schema)
         if is_opaque(schema):
             return value
         if schema.properties:
@@ -107,6 +113,22 @@ class _Decoder:
         if schema.type == "array" or schema.additional is not None:
             return self._collection(value, schema, path, field)
         return _scalar(value, schema, field)
+
+    def _schema_union(self, value: Any, schema: Schema) -> Any:
+        """A schema inside a schema, or what may stand in its place. Go does not look for unknown fields there."""
+        union = schema.name.rpartition(".JSONSchemaProps")[2]
+        if isinstance(value, dict) and self._schema is not None:
+            inner = _Decoder()
+            inner.struct(value, self._schema, "", "")
+            self.first_problem = self.first_problem or inner.first_problem
+            return value
+        if isinstance(value, list) and union == "OrArray":
+            return [self._schema_union(item, schema) for item in value]
+        if isinstance(value, bool) and union == "OrBool":
+            return value
+        if isinstance(value, list) and union == "OrStringArray" and all(isinstance(item, str) for item in value):
+            return value
+        raise _Refused(f"json: cannot unmarshal {go_kind(value)} into Go value of type v1.JSONSchemaProps")
 
     def _collection(self, value: Any, schema: Schema, path: str, field: tuple[str, str]) -> Any:
         items = schema.items if schema.type == "array" else schema.additional
@@ -123,6 +145,8 @@ class _Decoder:
 
 def _zero(schema: Schema) -> Any:
     """What null becomes as an item of a list or map."""
+    if is_quantity(schema):
+        return "0"
     if schema.type == "array":
         return None
     return _ZERO.get(schema.type, {})

@@ -69,9 +69,6 @@ def _nodes(source: Source) -> Iterator[Source]:
 
 
 def _node(source: Source, path: str, place: _Place, root: bool = False) -> Iterator[FieldError]:
-    if not isinstance(source, Mapping):
-        yield FieldError(FieldProblem.TYPE_INVALID, path, "must be a schema", source)
-        return
     yield from _standard(source, path, place)
     if source.get("uniqueItems"):
         detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"

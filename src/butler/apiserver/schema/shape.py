@@ -91,6 +91,9 @@ class _Typed:
             return {"type": ["integer", "string"], **_INT32}
         if is_quantity(schema):
             return {"type": "string", "format": "kubernetes-quantity"}
+        if is_schema_union(schema):
+            # No list, so that whatever is not quite plain is looked at closely.
+            return {"type": "boolean"}
         if is_opaque(schema):
             return {"type": _ANY_BUT_NULL}
         drawn: JsonSchema = {"type": schema.type or "object"}
@@ -111,6 +114,11 @@ class _Typed:
 
 def is_quantity(schema: Schema) -> bool:
     return schema.name.endswith(".Quantity")
+
+
+def is_schema_union(schema: Schema) -> bool:
+    """A place in a CustomResourceDefinition that takes a schema or something else."""
+    return ".JSONSchemaPropsOr" in schema.name
 
 
 def is_opaque(schema: Schema) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from butler.errors import DataDamaged, Expired, InternalError
+from butler.errors import DataDamaged, Expired, InternalError, ServiceUnavailable
 
 from ..resources import Object
 from . import database
@@ -131,6 +131,7 @@ class Store:
         self._recent = RecentValues(_RECENT_BYTES)
         self._listeners: list[Listener] = []
         self._failure: Exception | None = None
+        self._is_closed = False
 
     # -- names ------------------------------------------------------------------------------------------------
 
@@ -251,6 +252,8 @@ class Store:
         """Stage one change; the future is done when it is on disk and every listener has seen it.
 
         There must be no await between `latest`, `next_revision` and `write`: that is what makes it atomic."""
+        if self._is_closed:
+            raise ServiceUnavailable("the server is stopping")
         if self._failure is not None:
             raise InternalError(f"storage failed and accepts no writes until restart: {self._failure}")
         self._assigned += 1
@@ -290,6 +293,8 @@ class Store:
         return lambda: self._listeners.remove(listener)
 
     async def close(self) -> None:
+        """Finish what is staged; afterwards nothing can be written."""
+        self._is_closed = True
         await self._writer.close()
         self._read.close()
 
