@@ -75,16 +75,21 @@ def test_a_disruption_budget_holds_a_running_pod(kubectl: Kubectl, here: Kubectl
     assert list(spent["disruptedPods"]) == ["guarded"]
 
 
-def test_where_no_kubelet_answers_kubectl_is_told_so(kubectl: Kubectl, here: Kubectl, node: str) -> None:
-    run_on(here, node, "pod")
-    for command in (("logs", "pod"), ("exec", "pod", "--", "ls"), ("attach", "pod"), ("port-forward", "pod", ":80")):
-        refused = here(*command, fails=True).err
-        assert "InternalError" not in refused, command
-        assert "kubelet" in refused or "pod" in refused, command
+def test_without_a_kubelet_kubectl_is_told_what_is_missing(here: Kubectl, node: str) -> None:
+    here("run", "waiting", "--image=nginx")
+    assert here("logs", "waiting").out == ""
+    unplaced = "error: unable to upgrade connection: pod waiting does not have a host assigned\n"
+    assert here("exec", "waiting", "--", "ls", fails=True).err == unplaced
+    run_on(here, "nowhere", "lost")
+    assert here("logs", "lost", fails=True).err == 'Error from server (NotFound): pods "nowhere" not found\n'
+    assert 'pods "nowhere" not found' in here("exec", "lost", "--", "ls", fails=True).err
+    run_on(here, node, "placed")
+    for command in (("logs", "placed"), ("exec", "placed", "--", "ls"), ("attach", "placed")):
+        assert f"needs the kubelet of node {node}, and there is none" in here(*command, fails=True).err
+    assert "pod is not running" in here("port-forward", "placed", ":80", fails=True).err
     assert 'pods "nope" not found' in here("logs", "nope", fails=True).err
-    assert 'pods "nope" not found' in here("exec", "nope", "--", "ls", fails=True).err
-    assert kubectl("top", "node", fails=True).err == "error: Metrics API not available\n"
     assert here("top", "pod", fails=True).err == "error: Metrics API not available\n"
+    assert here("top", "node", fails=True).err == "error: Metrics API not available\n"
 
 
 def test_debug_adds_an_ephemeral_container(here: Kubectl, node: str) -> None:
@@ -92,5 +97,23 @@ def test_debug_adds_an_ephemeral_container(here: Kubectl, node: str) -> None:
     here("debug", "pod", "--image=busybox", "--target=pod", "--attach=false", "-c", "look")
     added = json.loads(here("get", "pod", "pod", "-o", "jsonpath={.spec.ephemeralContainers}").out)
     assert [(one["name"], one["image"], one["targetContainerName"]) for one in added] == [("look", "busybox", "pod")]
+    changed = here("debug", "pod", "--image=busybox", "--attach=false", "-c", "look", fails=True).err
+    assert 'existing ephemeral containers "look" may not be changed' in changed
     here("debug", "pod", "--image=busybox", "--copy-to=copy", "--attach=false", "-c", "look")
     assert here("get", "pod", "copy", "-o", "jsonpath={.spec.containers[*].name}").out == "pod look"
+
+
+def test_a_pod_is_resized_only_within_its_quality_of_service(here: Kubectl) -> None:
+    limits = '{"spec":{"containers":[{"name":"pod","image":"nginx","resources":{"requests":{"cpu":"100m"}}}]}}'
+    here("run", "pod", "--image=nginx", f"--overrides={limits}")
+    resize = ("patch", "pod", "pod", "--subresource=resize", "-p")
+    here(*resize, '{"spec":{"containers":[{"name":"pod","resources":{"requests":{"cpu":"200m"}}}]}}')
+    shown = here("get", "pod", "pod", "-o", "jsonpath={.spec.containers[0].resources} {.metadata.generation}").out
+    assert shown == '{"requests":{"cpu":"200m"}} 2'
+    all_of_it = '{"cpu":"200m","memory":"1Gi"}'
+    guaranteed = f'{{"name":"pod","resources":{{"requests":{all_of_it},"limits":{all_of_it}}}}}'
+    refused = here(*resize, f'{{"spec":{{"containers":[{guaranteed}]}}}}', fails=True).err
+    assert 'spec: Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing' in refused
+    more = '{"spec":{"containers":[{"name":"pod","resources":{"requests":{"cpu":"1"}}}]}}'
+    plain = here("patch", "pod", "pod", "-p", more, fails=True).err
+    assert "pod updates may not change fields other than" in plain

@@ -6,14 +6,14 @@ import asyncio
 import hashlib
 import random
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from butler.apiserver.storage.changes import Change
 from butler.apiserver.storage.store import Event
 from butler.errors import ApiError, NotFound, ServiceUnavailable
-from butler.kube.client import Client
+from butler.kube.client import EVERYTHING, Client, Selection
 from butler.runtime import deterministic
 from butler.runtime.conditions import RECONCILED
 from butler.runtime.deterministic import Loop
@@ -26,13 +26,13 @@ from butler.runtime.reconciler import Outcome
 from butler.runtime.wrapping import Call, Go, WrappedClient
 from tests.runtime.world import FINALIZER, NAMESPACE, PART, Cloud, MemorySpace, Paint, Widget, Widgets, paint, widget
 
-ELECTION = Election("test", NAMESPACE, lease_duration=12.0, renew_deadline=8.0, retry_period=2.5)
+ELECTION = Election("test", NAMESPACE, lease_duration=7.0, renew_deadline=5.0, retry_period=1.5)
 BACKOFF = Backoff(first=0.05, longest=15.0)
 TROUBLED = 35.0
 """Seconds of faults."""
 PATIENCE = 240.0
 """Seconds after the faults within which everything must be as it should."""
-QUIET = 60.0
+QUIET = 30.0
 """Seconds in which then nothing may happen."""
 _NAMES = ("ant", "bee", "cow")
 _PAINTS = ("matt", "gloss")
@@ -61,6 +61,8 @@ class Record:
     trace: Any = field(default_factory=hashlib.sha256)
     holder: str = ""
     violations: list[str] = field(default_factory=list)
+    is_dark: bool = False
+    """Whether the API takes no watches."""
     meddle: Callable[[str], None] = lambda name: None
     """Called when a visit begins: a chance to change the object behind its back."""
 
@@ -106,6 +108,17 @@ class Far(WrappedClient):
         super().__init__(inner)
         self._record, self._identity = record, identity
         self.is_cut_off = False
+        self.is_blind = False
+        """Whether its watches are held up, though nobody can tell."""
+
+    async def watch(self, kind: Any, selection: Selection = EVERYTHING, *, version: str = "") -> Any:
+        if self._record.is_dark:
+            raise ServiceUnavailable("no watches now")
+        async with aclosing(self.inner.watch(kind, selection, version=version)) as events:
+            async for event in events:
+                while self.is_blind:
+                    await asyncio.sleep(0.5)
+                yield event
 
     async def around(self, call: Call, go: Go) -> Any:
         if self.is_cut_off:
@@ -158,6 +171,7 @@ class Replica:
     """One manager process, from start to crash."""
 
     def __init__(self, identity: str, record: Record, faults: Faults, loop: Loop) -> None:
+        self.identity = identity
         self.far = Far(record.space.client(), record, identity)
         near = Near(FaultyClient(self.far, faults, loop.clock, loop.chance))
         settings = Settings("test", ELECTION, identity, BACKOFF, grace=5.0)
@@ -189,6 +203,8 @@ class History:
         self._client = space.client()
         self._replicas: list[Replica] = []
         self._started = 0
+        self._snatching = False
+        space.store.listen(self._see_part)
         self.record.meddle = self._meddle
         self.record.cloud.pause = self._pause
 
@@ -207,10 +223,10 @@ class History:
             for _ in range(2):
                 self._start()
             await self._trouble()
-        self.faults.on = False
+        self.faults.on = self._snatching = False
         self.record.cloud.down_for.clear()
         for replica in self._replicas:
-            replica.far.is_cut_off = False
+            replica.far.is_cut_off = replica.far.is_blind = False
         self._check_violations()
         await self._until_settled()
         await self._stay_quiet()
@@ -237,14 +253,16 @@ class History:
     async def _trouble(self) -> None:
         deeds: list[tuple[int, Callable[[], Awaitable[None]]]] = [
             (8, self._make), (8, self._resize), (4, self._repaint), (3, self._mix), (5, self._delete),
-            (3, self._steal_part), (2, self._break), (4, self._label), (4, self._outage), (2, self._crash),
-            (2, self._restart), (1, self._cut_off), (2, self._compact), (2, self._end_watches), (3, self._steal_unseen),
+            (3, self._steal_part), (2, self._break), (4, self._label), (4, self._outage), (3, self._crash),
+            (2, self._restart), (1, self._cut_off), (2, self._compact), (2, self._end_watches), (3, self._steal_unseen), (3, self._snatch), (3, self._blind), (2, self._usurp),
         ]  # fmt: skip
-        weights = [weight for weight, _ in deeds]
+        # Each history does some things often and others not at all: what hides behind the rest then shows.
+        weights = [weight * self._random.choice((0, 0, 1, 1, 4)) for weight, _ in deeds]
+        weights[:2] = [8, 8]
         for name in _PAINTS:
             await self._client.create(paint(name, "white"))
         while self._loop.time() < TROUBLED:
-            await asyncio.sleep(self._random.expovariate(1.0))
+            await asyncio.sleep(self._random.expovariate(1.3))
             with suppress(ApiError):
                 await self._random.choices(deeds, weights)[0][1]()
 
@@ -281,6 +299,23 @@ class History:
         finally:
             await self._compact()
 
+    async def _snatch(self) -> None:
+        """The next part that is made goes at once, and nobody sees it come or go."""
+        self._snatching = True
+
+    def _see_part(self, event: Event) -> None:
+        _, resource = self.record.space.store.names_of(event.bucket)
+        if self._snatching and event.change is Change.ADDED and resource.endswith("parts"):
+            self._snatching, self.record.is_dark = False, True
+            self.record.space.hub.end()
+            self._meddlers.create_task(self._take_away(event.object["metadata"]["name"]))
+
+    async def _take_away(self, name: str) -> None:
+        with suppress(ApiError):
+            await self._client.delete(PART, name, NAMESPACE)
+        await self._compact()
+        self.record.is_dark = False
+
     async def _outage(self) -> None:
         """The cloud fails for one widget, or no longer does."""
         down = self.record.cloud.down_for
@@ -300,6 +335,23 @@ class History:
         """One replica no longer reaches the API, or does again."""
         far = self._random.choice(self._replicas).far
         far.is_cut_off = not far.is_cut_off
+
+    async def _usurp(self) -> None:
+        """The leader finishes a deletion and is gone before the next leader has heard of it."""
+        leading = next((one for one in self._replicas if one.identity == self.record.holder), self._replicas[0])
+        for replica in self._replicas:
+            replica.far.is_blind = replica is not leading
+        for one in (await self._client.list(Widget)).items[:1]:
+            await self._client.delete(Widget, one.metadata.name, NAMESPACE)
+        await asyncio.sleep(7)
+        self._replicas.remove(leading)
+        await leading.crash()
+        await asyncio.sleep(9)
+        self._start()
+
+    async def _blind(self) -> None:
+        far = self._random.choice(self._replicas).far
+        far.is_blind = not far.is_blind
 
     async def _compact(self) -> None:
         self.record.space.store.compact(self.record.space.store.committed)

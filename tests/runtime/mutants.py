@@ -13,7 +13,7 @@ from butler.kube.client import Signal
 from butler.kube.following import Change, Snapshot
 from butler.runtime import statuses
 from butler.runtime.controller import Controller
-from butler.runtime.informer import Informer
+from butler.runtime.informer import Informer, Informers
 from butler.runtime.leader import Leadership
 from butler.runtime.manager import Manager
 from butler.runtime.objects import finalizers_of, is_deleting, key_of, number, version_of
@@ -276,6 +276,26 @@ def writes_without_a_condition(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Controller, "_patch", broken_patch)
 
 
+def new_leader_on_an_old_cache(patch: pytest.MonkeyPatch) -> None:
+    """Who begins to lead believes what it saw before."""
+
+    async def broken_refresh(self: Informers) -> None:
+        pass
+
+    patch.setattr(Informers, "refresh", broken_refresh)
+
+
+def what_was_written_wakes_nobody(patch: pytest.MonkeyPatch) -> None:
+    """Only events wake, although one may be missing when a child comes and goes unseen."""
+
+    def broken_when_at(self: Informer[Any], version: int, callback: Callable[[], None]) -> None:
+        if self.address.plural != "parts":
+            when_at(self, version, callback)
+
+    when_at = Informer.when_at
+    patch.setattr(Informer, "when_at", broken_when_at)
+
+
 ALL: tuple[Breakage, ...] = (
     lost_wake_up,
     news_during_a_visit_ignored,
@@ -300,4 +320,6 @@ ALL: tuple[Breakage, ...] = (
     children_wake_nobody,
     second_term_without_a_look_around,
     writes_without_a_condition,
+    new_leader_on_an_old_cache,
+    what_was_written_wakes_nobody,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import os
 import ssl
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,11 @@ _ANSWER_LIMIT = 3 * 1024 * 1024
 
 
 class CallFailed(Exception):
-    """The webhook gave no usable answer."""
+    """The webhook could not be asked."""
+
+
+class _NoBackend(Exception):
+    """Nobody is behind a service."""
 
 
 class Callouts:
@@ -32,10 +37,10 @@ class Callouts:
 
     async def post(self, client: Object, review: Object, patience: float) -> Any:
         """What the program behind a `clientConfig` answers to a review. Raises CallFailed."""
-        url, server_name = self._address(client, patience)
+        known_as, url, server_name = self._addresses(client, patience)
         try:
             async with self._client().post(
-                url,
+                url or self._backend(client["service"]),
                 data=msgspec.json.encode(review),
                 headers={"Content-Type": "application/json", "Accept": "application/json"},
                 ssl=self._context(client.get("caBundle", "")),
@@ -43,43 +48,51 @@ class Callouts:
                 timeout=aiohttp.ClientTimeout(total=patience),
                 allow_redirects=False,
             ) as response:
-                if response.status != 200:
-                    raise CallFailed(f'Post "{url}": the server answered {response.status}')
-                return msgspec.json.decode(await _whole(response))
+                content = await _whole(response)
         except TimeoutError as error:
-            raise CallFailed(f'Post "{url}": context deadline exceeded') from error
-        except (aiohttp.ClientError, OSError, msgspec.DecodeError, ssl.SSLError) as error:
-            raise CallFailed(f'Post "{url}": {error}') from error
+            raise CallFailed(f'Post "{known_as}": context deadline exceeded') from error
+        except (aiohttp.ClientError, OSError, _NoBackend) as error:
+            raise CallFailed(f'Post "{known_as}": {_reason(error)}') from error
+        if response.status != 200:
+            raise CallFailed(_refusal(response.status, content.decode(errors="replace")))
+        try:
+            return msgspec.json.decode(content)
+        except msgspec.DecodeError as error:
+            raise CallFailed(f"couldn't get version/kind; json parse error: {error}") from error
 
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
 
-    def _address(self, client: Object, patience: float) -> tuple[str, str]:
-        """The URL to call, and the name its certificate must carry when that is not the host of the URL."""
+    def _addresses(self, client: Object, patience: float) -> tuple[str, str, str]:
+        """What the webhook is called in messages, its URL, and the name on its certificate; a service has no URL."""
+        limit = f"?timeout={int(patience)}s"
         if client.get("url"):
-            return f"{client['url']}?timeout={int(patience)}s", ""
+            return f"{client['url']}{limit}", f"{client['url']}{limit}", ""
         service = client["service"]
-        name, namespace = service["name"], service["namespace"]
-        host, port = self._backend(name, namespace, int(service.get("port", 443)))
-        return f"https://{host}:{port}{service.get('path', '')}?timeout={int(patience)}s", f"{name}.{namespace}.svc"
+        name = f"{service['name']}.{service['namespace']}.svc"
+        return f"https://{name}:{service.get('port', 443)}{service.get('path', '')}{limit}", "", name
 
-    def _backend(self, name: str, namespace: str, port: int) -> tuple[str, int]:
-        services = self._space.kinds.at("", "v1", "services")
-        service = self._space.find(services, namespace, name) if services else None
+    def _backend(self, reference: Object) -> str:
+        """The URL of a program behind a service. Raises _NoBackend."""
+        name, namespace = reference["name"], reference["namespace"]
+        services, endpoints = self._space.kinds.at("", "v1", "services"), self._space.kinds.at("", "v1", "endpoints")
+        assert services is not None
+        assert endpoints is not None
+        service = self._space.find(services, namespace, name)
         if service is None:
-            raise CallFailed(f'service "{name}" not found')
+            raise _NoBackend(f'service "{name}" not found')
+        port, path = int(reference.get("port", 443)), reference.get("path", "")
         spec = service.get("spec") or {}
         if spec.get("type") == "ExternalName":
-            return spec["externalName"], port
+            return f"https://{spec['externalName']}:{port}{path}"
         wanted: Object = next((one for one in spec.get("ports") or () if one["port"] == port), {})
-        endpoints = self._space.kinds.at("", "v1", "endpoints")
-        found = self._space.find(endpoints, namespace, name) if endpoints else None
-        for subset in (found or {}).get("subsets") or ():
+        found = self._space.find(endpoints, namespace, name) or {}
+        for subset in found.get("subsets") or ():
             for backend in subset.get("ports") or ():
                 if subset.get("addresses") and backend.get("name", "") == wanted.get("name", ""):
-                    return subset["addresses"][0]["ip"], int(backend["port"])
-        raise CallFailed(f'no endpoints available for service "{name}"')
+                    return f"https://{subset['addresses'][0]['ip']}:{backend['port']}{path}"
+        raise _NoBackend(f'no endpoints available for service "{name}"')
 
     def _client(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -105,3 +118,46 @@ async def _whole(response: aiohttp.ClientResponse) -> bytes:
         if len(content) > _ANSWER_LIMIT:
             raise CallFailed(f"the answer is longer than {_ANSWER_LIMIT} bytes")
     return bytes(content)
+
+
+def _reason(error: Exception) -> str:
+    """Why a call failed, in Go's words where they are known: people search for them."""
+    match error:
+        case aiohttp.ClientConnectorCertificateError():
+            return f"tls: failed to verify certificate: x509: {_distrust(error.certificate_error)}"
+        case aiohttp.ClientConnectorDNSError():
+            return f"dial tcp: lookup {error.host}: no such host"
+        case aiohttp.ClientConnectorError():
+            cause = os.strerror(error.os_error.errno).lower() if error.os_error.errno else str(error.os_error)
+            return f"dial tcp {error.host}:{error.port}: connect: {cause}"
+    return str(error) or type(error).__name__
+
+
+def _distrust(error: Exception) -> str:
+    code = getattr(error, "verify_code", 0)
+    return _DISTRUST.get(code) or str(getattr(error, "verify_message", error))
+
+
+_DISTRUST = {
+    **dict.fromkeys((18, 19, 20, 21), "certificate signed by unknown authority"),
+    **dict.fromkeys((9, 10), "certificate has expired or is not yet valid"),
+}
+"""By the numbers OpenSSL gives them."""
+
+
+def _refusal(status: int, text: str) -> str:
+    """What client-go makes of an answer that is no success."""
+    if status >= 500 and status not in _REFUSALS:
+        return f'an error on the server ("{text.strip()}") has prevented the request from succeeding'
+    return _REFUSALS.get(
+        status, f"the server responded with the status code {status} but did not return more information"
+    )
+
+
+_REFUSALS = {
+    400: "the server rejected our request for an unknown reason",
+    401: "the server has asked for the client to provide credentials",
+    404: "the server could not find the requested resource",
+    405: "the server does not allow this method on the requested resource",
+    503: "the server is currently unable to handle the request",
+}

@@ -168,14 +168,13 @@ class Converter:
     async def _asked(self, resource: Resource, objects: list[Object], api_version: str) -> list[Object]:
         assert resource.conversion is not None
         uid = self._space.new_uid()
-        review = {
-            "kind": "ConversionReview",
-            "apiVersion": f"apiextensions.k8s.io/{resource.conversion.review_version}",
-            "request": {"uid": uid, "desiredAPIVersion": api_version, "objects": objects},
-        }
+        spoken = f"apiextensions.k8s.io/{resource.conversion.review_version}"
+        request = {"uid": uid, "desiredAPIVersion": api_version, "objects": objects}
+        review = {"kind": "ConversionReview", "apiVersion": spoken, "request": request}
         subject = f"conversion webhook for {objects[0]['apiVersion']}, Kind={resource.kind}"
         try:
-            answer = _checked(await self._space.callouts.post(resource.conversion.client, review, _PATIENCE), uid)
+            asked = await self._space.callouts.post(resource.conversion.client, review, _PATIENCE)
+            answer = _checked(asked, uid, spoken)
         except CallFailed as error:
             raise ConversionFailed(f"{subject} failed: {error}") from error
         if problem := _problem(answer, objects, api_version):
@@ -194,16 +193,23 @@ def _untyped(obj: Object) -> Object:
     return {name: value for name, value in obj.items() if name not in ("apiVersion", "kind")}
 
 
-def _checked(review: Any, uid: str) -> list[Any]:
+def _checked(review: Any, uid: str, api_version: str) -> list[Any]:
     """The converted objects of an answer. Raises CallFailed when it is not one."""
-    answer = review.get("response") if isinstance(review, dict) else None
-    if not isinstance(answer, dict) or review.get("kind") != "ConversionReview":
-        raise CallFailed("expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview")
-    if answer.get("uid") != uid:
-        raise CallFailed(f'expected response.uid="{uid}", got "{answer.get("uid")}"')
+    kind = (review.get("apiVersion"), review.get("kind")) if isinstance(review, dict) else ("", "")
+    if kind != (api_version, "ConversionReview"):
+        raise CallFailed(
+            f"expected webhook response of {api_version}, Kind=ConversionReview, got {kind[0]}, Kind={kind[1]}"
+        )
+    answer = review.get("response")
+    if not isinstance(answer, dict):
+        raise CallFailed("no response provided")
+    if answer.get("uid", "") != uid:
+        raise CallFailed(f'expected response.uid="{uid}", got "{answer.get("uid", "")}"')
     result = answer.get("result") or {}
     if result.get("status") != "Success":
-        raise CallFailed(result.get("message") or f"invalid response with failure status {result.get('status')}")
+        raise CallFailed(
+            result.get("message") or f"response.result.status was '{result.get('status', '')}', not 'Success'"
+        )
     return list(answer.get("convertedObjects") or ())
 
 
@@ -218,8 +224,9 @@ def _problem(made: list[Any], sources: list[Object], api_version: str) -> str:
         if new.get("kind") != old["kind"]:
             return f"{where}: invalid kind (expected {old['kind']}, received {new.get('kind', '')})"
         for name in ("name", "namespace", "uid"):
-            if (new.get("metadata") or {}).get(name, "") != old["metadata"].get(name, ""):
-                return f"invalid metadata in object at index {index}: must have the same {name}"
+            given, kept = (new.get("metadata") or {}).get(name, ""), old["metadata"].get(name, "")
+            if given != kept:
+                return f"{where}: must have the same {name.replace('uid', 'UID')}: {kept} != {given}"
     return ""
 
 

@@ -27,6 +27,7 @@ from .storage.changes import Change
 from .storage.store import Event, Row, Store, frame
 
 _QUEUE_LIMIT = 1000
+_QUEUE_BYTES = 2 * 1024 * 1024
 _CHUNK = 500
 BOOKMARK_INTERVAL = 60.0
 _LAST_BOOKMARK = 2.0
@@ -90,6 +91,8 @@ class Watcher:
         self._store, self.bucket, self._prefix = store, bucket, prefix
         self.position = position
         self._queue: deque[Event] = deque()
+        self._queued = 0
+        """Bytes of what is in the queue."""
         self._behind = True
         self._ended = False
         self._wake: asyncio.Future[None] | None = None
@@ -102,11 +105,12 @@ class Watcher:
         if self._is_waiting and event.revision > self.position and self.push(event):
             self.position = event.revision
             return
-        if len(self._queue) >= _QUEUE_LIMIT:
-            self._queue.clear()
+        if len(self._queue) >= _QUEUE_LIMIT or self._queued > _QUEUE_BYTES:
+            self._forget()
             self._behind = True
         else:
             self._queue.append(event)
+            self._queued += len(event.value)
         self._notify()
 
     def end(self) -> None:
@@ -132,21 +136,25 @@ class Watcher:
         if self._behind:
             return self._catch_up()
         events = [event for event in self._queue if event.revision > self.position]
-        self._queue.clear()
+        self._forget()
         # Nothing handed over is left, so this watcher has seen all there is.
         self.position = max(self.position, self._store.committed)
         return events
 
     def _catch_up(self) -> list[Event]:
-        events = self._store.events(self.bucket, self._prefix, self.position, _CHUNK)
+        events = self._store.events(self.bucket, self._prefix, self.position, _CHUNK, _QUEUE_BYTES)
         if events:
             self.position = events[-1].revision
-        if len(events) < _CHUNK:
+        else:
             # Everything durable has been read, so what is handed over from now on joins without a gap.
             self._behind = False
-            self._queue.clear()
+            self._forget()
             self.position = max(self.position, self._store.committed)
         return events
+
+    def _forget(self) -> None:
+        self._queue.clear()
+        self._queued = 0
 
     @property
     def _is_waiting(self) -> bool:

@@ -75,6 +75,7 @@ class Webhook:
     matches_equivalent: bool
     has_side_effects: bool
     reinvoke: bool
+    review_version: str
     compiled: dict[str, Any] = field(default_factory=dict)
 
     def seen_as(self, kinds: Kinds, resource: Resource, operation: str, subresource: str) -> Resource | None:
@@ -147,6 +148,7 @@ def _webhook(configuration: str, position: int, hook: Object) -> Webhook:
         matches_equivalent=hook.get("matchPolicy", "Equivalent") == "Equivalent",
         has_side_effects=hook.get("sideEffects") not in ("None", "NoneOnDryRun"),
         reinvoke=hook.get("reinvocationPolicy") == "IfNeeded",
+        review_version=next((one for one in hook.get("admissionReviewVersions") or () if one in _REVIEWS), "v1"),
     )
 
 
@@ -158,6 +160,13 @@ def _rule(rule: Object) -> _Rule:
         resources=frozenset(rule.get("resources") or ()),
         scope=rule.get("scope", "*"),
     )
+
+
+_REVIEWS = ("v1", "v1beta1")
+
+
+class _Unusable(Exception):
+    """The webhook answered, but not what it was asked."""
 
 
 class Caller:
@@ -187,16 +196,16 @@ class Caller:
         if question.options.dry_run and hook.has_side_effects:
             raise BadRequest(f'admission webhook "{hook.name}" does not support dry run')
         uid = self._space.new_uid()
-        review = {
-            "kind": "AdmissionReview",
-            "apiVersion": "admission.k8s.io/v1",
-            "request": request_of(question, uid),
-        }
+        api_version = f"admission.k8s.io/{hook.review_version}"
+        review = {"kind": "AdmissionReview", "apiVersion": api_version, "request": request_of(question, uid)}
         try:
-            answer = _checked(uid, await self._space.callouts.post(hook.client, review, hook.timeout))
-        except CallFailed as error:
+            answer = _checked(uid, api_version, await self._space.callouts.post(hook.client, review, hook.timeout))
+        except (CallFailed, _Unusable) as error:
             if hook.fails_closed:
-                text = f'failed calling webhook "{hook.name}": failed to call webhook: {error}'
+                problem = (
+                    "failed to call webhook" if isinstance(error, CallFailed) else "received invalid webhook response"
+                )
+                text = f'failed calling webhook "{hook.name}": {problem}: {error}'
                 raise InternalError(f"Internal error occurred: {text}", Details(causes=(Cause("", text),))) from error
             return None
         for warning in answer.get("warnings") or ():
@@ -249,12 +258,17 @@ def _typed(question: Question, obj: Object | None) -> Object | None:
     return None if obj is None else with_type(question.seen_as, obj)
 
 
-def _checked(uid: str, review: Any) -> Object:
+def _checked(uid: str, api_version: str, review: Any) -> Object:
     answer = review.get("response") if isinstance(review, dict) else None
-    if not isinstance(answer, dict) or review.get("kind") != "AdmissionReview":
-        raise CallFailed("expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview")
-    if answer.get("uid") != uid:
-        raise CallFailed(f'expected response.uid="{uid}", got "{answer.get("uid")}"')
+    if not isinstance(answer, dict):
+        raise _Unusable("webhook response was absent")
+    if api_version.endswith("/v1beta1"):
+        return answer
+    if answer.get("uid", "") != uid:
+        raise _Unusable(f'expected response.uid="{uid}", got "{answer.get("uid", "")}"')
+    if (review.get("apiVersion"), review.get("kind")) != (api_version, "AdmissionReview"):
+        got = f"{review.get('apiVersion') or '/'}, Kind={review.get('kind', '')}"
+        raise _Unusable(f"expected webhook response of {api_version}, Kind=AdmissionReview, got {got}")
     return answer
 
 

@@ -70,7 +70,8 @@ class Informer(Cache[Obj], Generic[Obj]):
         heappush(self._progress, (version, self._waits, callback))
 
     async def wait_synced(self) -> None:
-        await self._sync.wait()
+        while not self.synced:
+            await self._sync.wait()
 
     async def refresh(self) -> None:
         """List everything anew, and return when the cache shows it: at least what there was when this was called."""

@@ -71,10 +71,13 @@ class Leadership:
 
     async def keep(self) -> None:
         """Renew, and return once the lease could not be renewed in time or is someone else's."""
-        while self.holds():
-            await self._clock.sleep(min(self._election.retry_period, self.remaining))
-            if not await self._attempt() and self._holder() != self.identity:
-                break
+        with suppress(TimeoutError):
+            while self.holds():
+                await self._clock.sleep(min(self._election.retry_period, self.remaining))
+                # Not a moment longer than we may lead, however long an answer takes.
+                async with asyncio.timeout(self.remaining):
+                    if not await self._attempt() and self._holder() != self.identity:
+                        break
         self._until = 0.0
         say(logging.WARNING, "no longer leading", lease=self._election.name, identity=self.identity)
 

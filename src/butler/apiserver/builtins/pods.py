@@ -140,14 +140,15 @@ def _add_up(totals: dict[str, Quantity], listed: Object | None) -> int:
     return positive
 
 
-def _check_metadata_and_spec(found: Problems, obj: Object) -> None:
+def check_metadata_and_spec(found: Problems, obj: Object) -> None:
+    """What holds for a pod however it came to be."""
     check_pod_spec(found, obj["spec"], "spec", is_pod=True)
     check_image_spaces(found, obj["spec"], "spec")
 
 
 def _check_pod(obj: Object) -> list[FieldError]:
     found: Problems = []
-    _check_metadata_and_spec(found, obj)
+    check_metadata_and_spec(found, obj)
     spec = obj["spec"]
     if spec.get("ephemeralContainers"):
         found.append(forbidden("spec.ephemeralContainers", "cannot be set on create"))
@@ -158,7 +159,7 @@ def _check_pod(obj: Object) -> list[FieldError]:
 
 def _check_pod_update(obj: Object, old: Object) -> list[FieldError]:
     found: Problems = []
-    _check_metadata_and_spec(found, obj)
+    check_metadata_and_spec(found, obj)
     spec, before = obj["spec"], old["spec"]
     for name in ("containers", "initContainers"):
         if not _same_containers(found, spec.get(name) or [], before.get(name) or [], f"spec.{name}"):

@@ -10,12 +10,13 @@ from aiohttp.web import StreamResponse
 from butler.apiserver import accepting, deleting, evicting, objectmeta, reading, scaling, storing, writing
 from butler.apiserver.auth import reviews, token_requests
 from butler.apiserver.builtins import catalogue
+from butler.apiserver.builtins.pod_parts import PARTS
 from butler.apiserver.requests import Target
 from butler.apiserver.resources import ALL_VERBS, Object
 from butler.apiserver.storage.changes import Change
 from butler.errors import BadRequest, Conflict, Details, ServiceUnavailable, Unclassified, invalid, not_supported
 
-from . import answers, intake, queries
+from . import answers, intake, pod_endpoints, queries
 
 if TYPE_CHECKING:
     from .face import Call
@@ -80,9 +81,9 @@ async def _evict(call: Call) -> StreamResponse:
     """Delete a pod unless a disruption budget forbids it now."""
     write = call.write_options("CreateOptions")
     request = await intake.read_kind(call, write, "policy/v1", "Eviction")
-    pods = Target(call.target.resource, call.target.namespace, call.target.name)
+    pod = Target(call.target.resource, call.target.namespace, call.target.name)
     options = queries.delete_options(call.query, request.get("deleteOptions"))
-    await evicting.evict(call.space, pods, request, options, write)
+    await evicting.evict(call.space, pod, request, options, write)
     return _success(call)
 
 
@@ -188,6 +189,8 @@ _HANDLERS: dict[tuple[str, str], Callable[[Call], Awaitable[StreamResponse]]] = 
     ("/serviceaccounts", "token"): _token,
     ("/pods", "eviction"): _evict,
     ("/pods", "binding"): _bind,
+    **{("/pods", name): pod_endpoints.change_part for name in PARTS},
+    **{("/pods", name): pod_endpoints.stream for name in pod_endpoints.STREAMS},
     ("/namespaces", "finalize"): _finalize,
     ("certificates.k8s.io/certificatesigningrequests", "approval"): _approve,
 }

@@ -213,8 +213,11 @@ class Store:
             "SELECT bucket, key FROM objects WHERE expires IS NOT NULL AND expires <= ? LIMIT 1000", (now,)
         ).fetchall()
 
-    def events(self, bucket: int, prefix: str, after: int, limit: int = 500) -> list[Event]:
-        """What happened under `prefix` after a revision, oldest first. Raises Expired when that is too long ago."""
+    def events(
+        self, bucket: int, prefix: str, after: int, limit: int = 500, size: int = 4 * 1024 * 1024
+    ) -> list[Event]:
+        """What happened under `prefix` after a revision, oldest first: no more than `limit` events, nor much more than
+        `size` bytes. Raises Expired when that is too long ago."""
         if after < self.compacted:
             raise too_old(after, self.compacted)
         found = self._read.execute(
@@ -223,10 +226,14 @@ class Store:
             " WHERE r.revision > ? AND r.bucket = ? AND r.key >= ? AND r.key < ? ORDER BY r.revision LIMIT ?",
             (after, bucket, prefix, _after_prefix(prefix), limit),
         )
-        return [
-            Event(number, bucket, key, Change(change), _intact(number, checksum, value), previous)
-            for number, key, change, checksum, value, previous in found
-        ]
+        events: list[Event] = []
+        for number, key, change, checksum, value, previous in found:
+            events.append(Event(number, bucket, key, Change(change), _intact(number, checksum, value), previous))
+            size -= len(value)
+            if size < 0:
+                found.close()
+                break
+        return events
 
     def count(self) -> int:
         """How many objects are live, over all spaces."""

@@ -1,0 +1,112 @@
+"""A webhook on loopback: its answers are a function."""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+import json
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from aiohttp import web
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+Json = dict[str, Any]
+Answer = Callable[[Json], Json | bytes]
+"""The whole review that came → the whole review that goes back."""
+
+
+@dataclass
+class Webhook:
+    """Where it listens, and what it was asked."""
+
+    url: str
+    reviews: list[Json] = field(default_factory=list)
+
+    @property
+    def client(self) -> Json:
+        """The `clientConfig` that reaches it."""
+        return {"url": self.url, "caBundle": base64.b64encode(_identity()[0]).decode()}
+
+
+@asynccontextmanager
+async def serving(answer: Answer) -> AsyncIterator[Webhook]:
+    """Serve until the block ends."""
+    hook = Webhook("")
+
+    async def reply(request: web.BaseRequest) -> web.StreamResponse:
+        review = json.loads(await request.read())
+        hook.reviews.append(review)
+        answered = answer(review)
+        content = answered if isinstance(answered, bytes) else json.dumps(answered).encode()
+        # In small pieces, as larger answers arrive.
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        await response.prepare(request)
+        for start in range(0, len(content), 4096):
+            await response.write(content[start : start + 4096])
+        return response
+
+    runner = web.ServerRunner(web.Server(reply))
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=_context())
+    await site.start()
+    try:
+        hook.url = f"https://127.0.0.1:{runner.addresses[0][1]}/hook"
+        yield hook
+    finally:
+        await runner.cleanup()
+
+
+def allowed(review: Json, patch: list[Json] | None = None) -> Json:
+    """The answer to an AdmissionReview that lets the request pass, perhaps changed."""
+    response: Json = {"uid": review["request"]["uid"], "allowed": True}
+    if patch is not None:
+        response |= {"patchType": "JSONPatch", "patch": base64.b64encode(json.dumps(patch).encode()).decode()}
+    return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response}
+
+
+def converted(review: Json, convert: Callable[[Json, str], Json]) -> Json:
+    """The answer to a ConversionReview, each object converted to the version that is asked for."""
+    request = review["request"]
+    wanted = request["desiredAPIVersion"]
+    objects = [{**convert(obj, wanted.rpartition("/")[2]), "apiVersion": wanted} for obj in request["objects"]]
+    response = {"uid": request["uid"], "convertedObjects": objects, "result": {"status": "Success"}}
+    return {"apiVersion": review["apiVersion"], "kind": "ConversionReview", "response": response}
+
+
+def _context() -> ssl.SSLContext:
+    certificate, key = _identity()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with TemporaryDirectory() as scratch:
+        file = Path(scratch, "both.pem")
+        file.write_bytes(key + certificate)
+        context.load_cert_chain(file)
+    return context
+
+
+@cache
+def _identity() -> tuple[bytes, bytes]:
+    """A certificate for loopback that signs itself, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "webhook")])
+    now = datetime.now(UTC)
+    address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(hours=1))
+        .add_extension(address, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    plain = (serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    return certificate.public_bytes(pem), key.private_bytes(pem, *plain)
