@@ -17,11 +17,12 @@ $(STAMP): requirements-dev.txt pyproject.toml scripts/setup
 	@scripts/setup $(PYTHON) $(VENV)
 	@touch $@
 
-check: $(STAMP) ## Format, lint, types, layers, generated files
+check: $(STAMP) ## Format, lint, types, layers, injected time, generated files
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/check_clock.py
 	$(BIN)/python scripts/generate.py --check
 
 format: $(STAMP) ## Bring the code into shape

@@ -1,13 +1,18 @@
-"""What tests with kubectl share."""
+"""What tests with kubectl and with the Python client share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.conftest import Kubectl, Ran, ServerProcess, kubectl_for
+
+if TYPE_CHECKING:
+    from kubernetes import client
 
 ROOT = Path(__file__).parent.parent.parent
 CRDS = ROOT / "deploy" / "crds"
@@ -46,3 +51,28 @@ def editor(tmp_path: Path) -> Editor:
         return str(program)
 
     return make
+
+
+@pytest.fixture
+def connection(server_process: ServerProcess) -> Iterator[client.ApiClient]:
+    """The official Python client, as administrator."""
+    from kubernetes import config  # noqa: PLC0415 - it takes longer to import than most tests to run
+
+    with config.new_client_from_config(str(server_process.kubeconfig)) as made:
+        yield made
+
+
+@pytest.fixture
+def core(connection: client.ApiClient) -> client.CoreV1Api:
+    from kubernetes import client  # noqa: PLC0415 - as above
+
+    return client.CoreV1Api(connection)
+
+
+@pytest.fixture
+def team(core: client.CoreV1Api) -> Iterator[str]:
+    """A namespace for one test, made by the Python client."""
+    name = f"py-{uuid.uuid4().hex[:8]}"
+    core.create_namespace({"metadata": {"name": name}})
+    yield name
+    core.delete_namespace(name)

@@ -279,8 +279,9 @@ async def test_an_unreachable_webhook_is_named(api: Api, server: Server) -> None
         'conversion webhook for example.com/v1, Kind=Host failed: Post "https://127.0.0.1:1/convert?timeout=30s": '
         "dial tcp 127.0.0.1:1: connect: connection refused"
     )
-    events = await api.watch(f"{V2}?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", 1)
-    assert events[0]["type"] == "BOOKMARK"
+    await api("POST", V2, host("v2", name="a", port=80))
+    (event,) = await api.watch(f"{V1}?watch=true", 1)
+    assert (event["type"], event["object"]["code"]) == ("ERROR", 500)
 
 
 async def test_a_long_answer_is_read_to_its_end(api: Api, server: Server) -> None:

@@ -309,7 +309,7 @@ def test_a_failed_upgrade_can_roll_itself_back(world: World) -> None:
 
 def test_objects_of_others_are_not_taken_over(world: World) -> None:
     world.kubectl("create", "configmap", "web-config")
-    with pytest.raises(helm.HelmError, match='ConfigMap "web-config" in namespace .* exists and cannot be imported'):
+    with pytest.raises(helm.HelmError, match=r'ConfigMap "web-config" in namespace .* exists and cannot be imported'):
         world.config.install(world.chart, "web", world.values())
 
 

@@ -136,6 +136,7 @@ async def test_the_past_can_be_listed_until_it_is_forgotten(server: Server, api:
     await api("DELETE", f"{MAPS}/l0")
     assert await _names(api, f"resourceVersion={version}&resourceVersionMatch=Exact") == "l0 l1 l2 l3 l4 l5"
     assert await _names(api, f"resourceVersion={version}&resourceVersionMatch=NotOlderThan") == "l1 l2 l3 l4 l5"
+    await api("DELETE", f"{MAPS}/l1")
     server.store.compact(server.store.committed)
     gone = "The resourceVersion for the provided list is too old."
     await check(
@@ -212,7 +213,7 @@ async def _events(api: Api, query: str, count: int, **headers: str) -> list[dict
         await api("POST", MAPS, config_map(f"last{count}", meta={"labels": {"w": "x", "s": "1"}}))
         last = json.loads(await answer.content.readline())
         await api("DELETE", f"{MAPS}/last{count}")
-    assert last["object"].get("metadata", {}).get("name", f"last{count}") == f"last{count}", last
+    assert last["object"]["metadata"].get("name", "last").startswith("last"), last
     return events
 
 

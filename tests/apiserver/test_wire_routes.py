@@ -141,7 +141,9 @@ async def test_what_a_client_does_not_accept_it_does_not_get(api: Api) -> None:
     assert await refused("/apis", "text/html") == only
     assert await refused("/api/v1", f"application/json;as=Table;{META}") == only
     assert await refused(MAPS, f"application/json;as=Nope;{META}") == only
-    assert await refused("/version", "text/html") == "406: Not Acceptable\n\nAvailable representations: application/json"
+    assert (
+        await refused("/version", "text/html") == "406: Not Acceptable\n\nAvailable representations: application/json"
+    )
     streams = await api("GET", f"{MAPS}?watch=1", Accept=YAML)
     assert (
         streams.status,

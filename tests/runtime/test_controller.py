@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -98,7 +99,8 @@ class World:
         await asyncio.sleep(1)
 
     async def get(self, name: str = "a") -> Widget:
-        return await self.user.get(Widget, name, NAMESPACE)
+        found: Widget = await self.user.get(Widget, name, NAMESPACE)
+        return found
 
     async def reasons(self) -> list[str]:
         return [event["reason"] for event in (await self.user.list(EVENT)).items]
@@ -240,7 +242,7 @@ async def test_a_retryable_error_is_tried_again_later_and_later(world: World) ->
     await world.start()
     await world.user.create(widget("a"))
     await asyncio.sleep(40)
-    pauses = [later - sooner for sooner, later in zip(moments, moments[1:], strict=False)]
+    pauses = [later - sooner for sooner, later in pairwise(moments)]
     assert pauses == pytest.approx([1, 2, 4, 8, 16])
     assert world.count("error") == 6
     assert await world.reasons() == ["ServiceUnavailable"]

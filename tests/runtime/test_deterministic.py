@@ -113,7 +113,7 @@ def test_what_is_left_running_is_ended() -> None:
 def test_the_whole_embedded_api_runs_on_it(tmp_path: Path) -> None:
     config_maps = Address("", "v1", "ConfigMap", "configmaps", True)
 
-    async def main(loop: Loop) -> bytes:
+    async def main(loop: Loop) -> str:
         pki = Pki(tmp_path, loop.clock)
         pki.open()
         store = Store(None)
@@ -129,6 +129,6 @@ def test_the_whole_embedded_api_runs_on_it(tmp_path: Path) -> None:
         with pytest.raises(NotFound):
             await client.get(config_maps, "owned", "default")
         await space.stop()
-        return owner["metadata"]["uid"].encode()
+        return str(owner["metadata"]["uid"])
 
     assert deterministic.run(main, seed=1) == deterministic.run(main, seed=1)

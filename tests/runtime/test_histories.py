@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -41,5 +43,25 @@ def test_another_seed_gives_another_history() -> None:
 @pytest.mark.parametrize("breakage", mutants.ALL, ids=lambda breakage: breakage.__name__)
 def test_a_broken_runtime_is_noticed(breakage: mutants.Breakage) -> None:
     with mutants.broken(breakage), pytest.raises((Violation, ExceptionGroup)):
-        for seed in range(_BOUND):
-            play(seed)
+        _play_many()
+
+
+def _play_many() -> None:
+    for seed in range(_BOUND):
+        play(seed)
+
+
+def test_the_order_in_memory_and_in_sets_does_not_matter() -> None:
+    """Another process, another hash of every text: the same history."""
+    ask = "import logging; logging.disable(50); from tests.runtime.history import play; print(play(1), play(2))"
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", ask],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.split()
+        for seed in ("1", "2")
+    ]
+    assert told[0] == told[1] == [play(1), play(2)]

@@ -19,6 +19,7 @@ from butler.runtime.endpoints import serving
 from butler.runtime.leader import Election
 from butler.runtime.manager import Manager, Settings
 from butler.runtime.metrics import Metrics
+from butler.runtime.reconciler import Outcome
 from butler.runtime.wrapping import Call, Go, WrappedClient
 from tests.runtime.world import NAMESPACE, Cloud, MemorySpace, Widget, Widgets, paint, widget
 
@@ -149,18 +150,17 @@ async def test_a_watch_that_says_nothing_any_more_is_noticed(world: World) -> No
 
 @in_a_world
 async def test_work_that_is_stuck_is_noticed(world: World) -> None:
-    async def reconcile(self: Any, obj: Any) -> Any:
-        while True:
-            try:
-                await asyncio.sleep(3600)
-            except asyncio.CancelledError:
-                if world.loop.time() > 1000:
-                    raise
-
     class Stuck(Widgets):
         name = "stuck"
 
-    Stuck.reconcile = reconcile  # type: ignore[method-assign]
+        async def reconcile(self, widget: Widget) -> Outcome:
+            while True:
+                try:
+                    await asyncio.sleep(3600)
+                except asyncio.CancelledError:
+                    if world.loop.time() > 1000:
+                        raise
+
     manager, _ = world.replica("only", None)
     manager.add(Stuck(manager, world.cloud))
     running = asyncio.ensure_future(manager.run())

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from typing import Any, cast
 
 import pytest
 
+from butler.apiserver.auth.users import UserInfo
+from butler.apiserver.direct import DirectClient
+from butler.apiserver.served import ServedSpace
+from butler.runtime import deterministic
+from butler.runtime.deterministic import Loop
+from butler.runtime.events import EVENT
 from butler.runtime.leader import Election
+from butler.runtime.manager import Manager, Settings
 from butler.runtime.permissions import rules_for
 from butler.runtime.reconciler import Outcome, Permission, Reconciler, children
-from tests.runtime.world import PART, Paint, Widget
+from tests.runtime.world import NAMESPACE, PART, Cloud, MemorySpace, Paint, Widget, Widgets, widget
 
 
 class Declared(Reconciler[Widget]):
     kind = Widget
     finalizer = "test/held"
     watches = (children(PART, of=Widget),)
-    permissions = (Permission(PART, ("create", "delete")), Permission(Paint, ("get",), names=("matt",)))
+    permissions: tuple[Permission, ...] = (
+        Permission(PART, ("create", "delete")),
+        Permission(Paint, ("get",), names=("matt",)),
+    )
 
     async def reconcile(self, obj: Widget) -> Outcome:
         return Outcome()
@@ -57,3 +68,38 @@ def test_a_wildcard_is_refused() -> None:
 
     with pytest.raises(ValueError, match="wildcard"):
         rules_for([Greedy()], "test")
+
+
+def test_controllers_run_with_exactly_these_rights() -> None:
+    async def main(loop: Loop) -> None:
+        space = MemorySpace(loop.clock, loop.chance)
+        election = Election("lock", NAMESPACE)
+        settings = Settings("test", election)
+        user = UserInfo("controllers")
+        manager = Manager(DirectClient(cast(ServedSpace, space), user), settings, clock=loop.clock, chance=loop.chance)
+        controller = manager.add(Widgets(manager, Cloud(loop.clock)))
+        role = rules_for([controller.reconciler], "controllers", election=election)
+        space.rbac.upsert("ClusterRole", role)
+        space.rbac.upsert("ClusterRoleBinding", binding(user.name))
+        running = asyncio.ensure_future(manager.run())
+        client = space.client()
+        await client.create(widget("a", 2))
+        await asyncio.sleep(20)
+        await client.patch(Widget, "a", {"spec": {"size": 1}}, NAMESPACE)
+        await asyncio.sleep(20)
+        await client.delete(Widget, "a", NAMESPACE)
+        await asyncio.sleep(20)
+        assert (await client.list(Widget)).items == ()
+        assert len((await client.list(EVENT)).items) > 0
+        assert manager.metrics.requests.get("403", "PATCH") == manager.metrics.requests.get("403", "POST") == 0
+        running.cancel()
+
+    deterministic.run(main, seed=1)
+
+
+def binding(user: str) -> dict[str, Any]:
+    return {
+        "metadata": {"name": user},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "controllers"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}],
+    }

@@ -12,6 +12,7 @@ from butler.api.model import ObjectMeta
 from butler.errors import InvalidConfiguration
 from butler.runtime import statuses
 from butler.runtime.conditions import RECONCILED, condition, merged, without
+from butler.runtime.objects import status_of
 from tests.runtime.world import Widget, WidgetSpec, WidgetStatus, paint
 
 EARLIER = datetime(2030, 1, 1, tzinfo=UTC)
@@ -60,7 +61,7 @@ def test_conditions_can_be_taken_away() -> None:
 def test_a_time_alone_is_no_change() -> None:
     old = a_widget(WidgetStatus(observed_generation=3, conditions=(ready(True),)))
     new = WidgetStatus(conditions=(structs.replace(ready(True), last_transition_time=NOW),))
-    assert statuses.difference(statuses.status_of(old), statuses.after_success(old, new, NOW)) == {}
+    assert statuses.difference(status_of(old), statuses.after_success(old, new, NOW)) == {}
 
 
 def test_the_generation_is_noted() -> None:

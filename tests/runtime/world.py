@@ -93,8 +93,8 @@ class InOrder(set[Watcher]):
     def add(self, watcher: Watcher) -> None:
         self._order[watcher] = None
 
-    def discard(self, watcher: Watcher) -> None:
-        self._order.pop(watcher, None)
+    def discard(self, watcher: object) -> None:
+        self._order = {one: None for one in self._order if one is not watcher}
 
     def __iter__(self) -> Iterator[Watcher]:
         return iter(self._order)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from butler.errors import FieldError, FieldProblem
 
@@ -10,6 +10,7 @@ from . import objectmeta
 from .builtins.behaviours import name_rule
 from .cel import RuleSet, compile_rules
 from .resources import Object, Resource
+from .scale_checks import scale_problems
 from .schema import decoding, defaulting, pruning
 from .schema.validation import Validator
 
@@ -64,6 +65,7 @@ class Checks:
         )
         if self.resource.is_custom:
             problems += self._custom().validate(obj)
+            problems += self._scale_problems(obj)
             problems += self._judged(obj, None, problems)
         elif self.resource.behaviour is not None:
             problems += self.resource.behaviour.validate(obj)
@@ -74,10 +76,14 @@ class Checks:
         problems = objectmeta.validate_metadata_update(obj["metadata"], old["metadata"], built_in=self._qualified)
         if self.resource.is_custom:
             problems += self._custom().validate_update(obj, old)
+            problems += self._scale_problems(obj)
             problems += self._judged(obj, old, problems, warn)
         elif self.resource.behaviour is not None:
             problems += self.resource.behaviour.validate_update(obj, old)
         return problems
+
+    def _scale_problems(self, obj: Object) -> Iterable[FieldError]:
+        return scale_problems(self.resource.scale, obj) if self.resource.scale is not None else ()
 
     def _judged(
         self, obj: Object, old: Object | None, problems: list[FieldError], warn: Callable[[str], None] | None = None

@@ -34,6 +34,7 @@ async def patch(space: Space, target: Target, media_type: str, change: Any, opti
     """Change an object as the patch says. Raises NotFound, Conflict, Invalid, BadRequest."""
     if media_type == APPLY_PATCH:
         return await applying.apply_patch(space, target, change, options)
+
     def build(live: Object) -> Object:
         made = patched(target, media_type, with_type(target.resource, live), change)
         told = shown(media_type, made, change)

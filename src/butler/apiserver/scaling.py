@@ -70,7 +70,8 @@ async def _store(space: Space, target: Target, build: writing.Build, options: Wr
 def _scaled(target: Target, live: Object, scale: Object) -> Object:
     meta = scale["metadata"]
     wanted = scale.get("spec", {}).get("replicas", 0)
-    if wanted < 0:
+    # What is wrong with the number of a custom object is told when the whole object is looked at.
+    if wanted < 0 and not target.resource.is_custom:
         raise _negative(target, wanted)
     writing.check_uid(target, meta, live)
     if meta.get("resourceVersion"):
@@ -84,16 +85,9 @@ def _scaled(target: Target, live: Object, scale: Object) -> Object:
 
 
 def _negative(target: Target, value: int) -> Invalid:
-    resource = target.resource
-    if resource.is_custom:
-        path, detail = _paths(resource).spec_replicas, "should be a non-negative integer"
-        return invalid(resource.kind, resource.group, target.name, [_bad(path, detail, value)])
-    problem = _bad("spec.replicas", "must be greater than or equal to 0", value)
+    detail = "must be greater than or equal to 0"
+    problem = FieldError(FieldProblem.INVALID, "spec.replicas", detail, value)
     return invalid("Scale", "autoscaling", target.name, [problem])
-
-
-def _bad(path: str, detail: str, value: int) -> FieldError:
-    return FieldError(FieldProblem.INVALID, path, detail, value)
 
 
 def _paths(resource: Resource) -> ScalePaths:

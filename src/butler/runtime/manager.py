@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -174,17 +174,13 @@ class Manager:
         if workers:
             await asyncio.wait(workers, timeout=self._settings.grace)
 
-    async def _unless_stopped(self, work: Awaitable[None]) -> bool:
+    async def _unless_stopped(self, work: Coroutine[Any, Any, None]) -> bool:
         """Whether it was finished before someone asked to stop."""
         async with asyncio.TaskGroup() as group:
-            done = group.create_task(_just(work))
+            done = group.create_task(work)
             stopped = group.create_task(self._asked_to_stop.wait())
             await asyncio.wait((done, stopped), return_when=asyncio.FIRST_COMPLETED)
             finished = done.done()
             done.cancel()
             stopped.cancel()
         return finished
-
-
-async def _just(work: Awaitable[None]) -> None:
-    await work

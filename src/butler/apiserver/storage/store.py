@@ -213,10 +213,8 @@ class Store:
             "SELECT bucket, key FROM objects WHERE expires IS NOT NULL AND expires <= ? LIMIT 1000", (now,)
         ).fetchall()
 
-    def events(
-        self, bucket: int, prefix: str, after: int, limit: int = 500, size: int = 4 * 1024 * 1024
-    ) -> list[Event]:
-        """What happened under `prefix` after a revision, oldest first: no more than `limit` events, nor much more than
+    def events(self, bucket: int, prefix: str, after: int, limit: int = 500, size: int = 1 << 22) -> list[Event]:
+        """What happened under `prefix` after a revision, oldest first: at most `limit` events, or a little more than
         `size` bytes. Raises Expired when that is too long ago."""
         if after < self.compacted:
             raise too_old(after, self.compacted)
@@ -229,9 +227,7 @@ class Store:
         events: list[Event] = []
         for number, key, change, checksum, value, previous in found:
             events.append(Event(number, bucket, key, Change(change), _intact(number, checksum, value), previous))
-            size -= len(value)
-            if size < 0:
-                found.close()
+            if (size := size - len(value)) < 0:
                 break
         return events
 
