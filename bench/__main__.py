@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from . import inprocess, measures, servers
+from . import inprocess, measures, runtime, servers
 from .table import Table
 
 
@@ -32,6 +32,9 @@ def main() -> None:
     own = Table("in process")
     asyncio.run(inprocess.all_of(own, scale))
     own.show()
+    controllers = Table("controllers over HTTPS, 4 kB custom resources")
+    asyncio.run(runtime.all_of(controllers, scale, peer=not options.without_peer))
+    controllers.show()
 
 
 if __name__ == "__main__":

@@ -24,6 +24,11 @@ _WATCHED = re.compile(rb'"name":"(watched-[0-9]{4})"')
 _APPLY = "application/apply-patch+yaml"
 
 
+def crd() -> Any:
+    """The definition of TenantCluster."""
+    return yaml.safe_load(_CRD.read_text())
+
+
 def cluster(name: str) -> dict[str, Any]:
     """A TenantCluster of about 4 kB: a few dozen fields and free-form values."""
     made: dict[str, Any] = {
@@ -73,7 +78,7 @@ async def _prepare(server: Running) -> None:
     connection = await Connection(server.endpoint).open()
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     await _expect(connection.request("POST", "/api/v1/namespaces", _encode(namespace)), 201)
-    definition = yaml.safe_load(_CRD.read_text())
+    definition = crd()
     crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
     await _expect(connection.request("POST", crds, _encode(definition)), 201)
     for _ in range(200):

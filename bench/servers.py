@@ -33,6 +33,8 @@ class Running:
     endpoint: Endpoint
     ready_seconds: float
     pids: list[int]
+    kubeconfig: Path = Path()
+    """The administrator's, where there is one."""
 
     def memory(self) -> float:
         """MB resident, over all its processes."""
@@ -54,7 +56,7 @@ def butler() -> Iterator[Running]:
     with _process(command, data / "log") as process:
         _wait_ready(process, f"https://127.0.0.1:{port}", ssl._create_unverified_context())
         ready = time.perf_counter() - started
-        yield Running("butler", _endpoint(data / "kubeconfig"), ready, [process.pid])
+        yield Running("butler", _endpoint(data / "kubeconfig"), ready, [process.pid], data / "kubeconfig")
     shutil.rmtree(data)
 
 

@@ -88,7 +88,8 @@ def kubectl(server_process: ServerProcess) -> Kubectl:
 
 def kubectl_for(kubeconfig: Path) -> Kubectl:
     # Its own cache and no preferences: what another server on the same port or the user once said does not matter.
-    fixed = {**os.environ, "KUBECACHEDIR": str(kubeconfig.parent / "kubectl-cache"), "KUBERC": "off"}
+    # A process that lives so briefly need not collect its garbage, either.
+    fixed = {**os.environ, "KUBECACHEDIR": str(kubeconfig.parent / "kubectl-cache"), "KUBERC": "off", "GOGC": "off"}
 
     def run(
         *arguments: str, stdin: str | None = None, fails: bool = False, timeout: float = 30, **environment: str

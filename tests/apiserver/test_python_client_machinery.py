@@ -65,12 +65,16 @@ def test_a_watch_with_a_timeout_ends_by_itself(core: client.CoreV1Api, team: str
 async def test_a_forgotten_past_is_gone(server: Server) -> None:
     """In process, because only there can history be forgotten at will."""
     settings = yaml.safe_load(server.admin_kubeconfig())
-    outcome = await asyncio.to_thread(_watch_a_forgotten_past, settings, lambda: _forget(server))
+    loop = asyncio.get_running_loop()
+
+    async def compact() -> None:
+        server.store.compact(server.store.committed)
+
+    def forget() -> None:
+        asyncio.run_coroutine_threadsafe(compact(), loop).result()
+
+    outcome = await asyncio.to_thread(_watch_a_forgotten_past, settings, forget)
     assert outcome == [410, 410, ["a", "b", "c"]]
-
-
-def _forget(server: Server) -> None:
-    server.store.compact(server.store.committed - 1)
 
 
 def _watch_a_forgotten_past(settings: dict[str, Any], forget: Callable[[], None]) -> list[Any]:
@@ -81,7 +85,8 @@ def _watch_a_forgotten_past(settings: dict[str, Any], forget: Callable[[], None]
             core.create_namespaced_config_map("default", config_map(name))
         page = core.list_namespaced_config_map("default", label_selector="t=1", limit=1)
         token = page.metadata.var_continue
-        core.patch_namespaced_config_map("c", "default", {"data": {"k": "v"}})
+        for value in ("1", "2"):
+            core.patch_namespaced_config_map("c", "default", {"data": {"k": value}})
         forget()
         codes: list[Any] = []
         with pytest.raises(ApiException) as gone:
@@ -231,7 +236,7 @@ def test_a_program_in_a_pod_is_its_service_account(
     wanted = client.AuthenticationV1TokenRequest(spec=client.V1TokenRequestSpec(audiences=[], expiration_seconds=600))
     token = core.create_namespaced_service_account_token("robot", team, wanted).status.token
     (tmp_path / "token").write_text(token)
-    (tmp_path / "ca.crt").write_text(core.read_namespaced_config_map("kube-root-ca.crt", team).data["ca.crt"])
+    (tmp_path / "ca.crt").write_text(core.read_namespaced_config_map("kube-root-ca.crt", "kube-system").data["ca.crt"])
     host, _, port = connection.configuration.host.removeprefix("https://").rpartition(":")
     environment = {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
     settings = client.Configuration()

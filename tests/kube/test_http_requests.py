@@ -16,7 +16,7 @@ from aiohttp import web
 from butler.api.model import Address
 from butler.apiserver.direct import DirectClient
 from butler.apiserver.server import Server
-from butler.errors import Forbidden, NotFound, ServiceUnavailable, TooManyRequests
+from butler.errors import BadRequest, Forbidden, NotFound, ServiceUnavailable, TooManyRequests
 from butler.kube import kubeconfig
 from butler.kube.client import Client
 from butler.kube.codec import codec_for
@@ -299,7 +299,7 @@ async def test_a_command_whose_connection_is_cut_has_no_exit_code() -> None:
 async def test_a_server_without_nodes_says_why_it_cannot_run_commands(client: HttpClient) -> None:
     pod = {"metadata": {"name": "a", "namespace": "default"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
     await client.create(pod, PODS)
-    with pytest.raises(ServiceUnavailable, match="needs a kubelet"):
+    with pytest.raises(BadRequest, match="pod a does not have a host assigned"):
         async with client.exec("a", "default", ["ls"]):
             pass
 

@@ -11,7 +11,8 @@ import pytest
 
 from tests.runtime import mutants
 from tests.runtime.histories import problem
-from tests.runtime.history import Violation, play
+from tests.runtime.history import play
+from tests.runtime.witnesses import Violation
 
 COUNT = int(os.environ.get("BUTLER_HISTORIES", "300"))
 """How many histories; 10,000 are played by `python -m tests.runtime.histories`."""
@@ -54,14 +55,10 @@ def _play_many() -> None:
 def test_the_order_in_memory_and_in_sets_does_not_matter() -> None:
     """Another process, another hash of every text: the same history."""
     ask = "import logging; logging.disable(50); from tests.runtime.history import play; print(play(1), play(2))"
-    told = [
-        subprocess.run(
-            [sys.executable, "-c", ask],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.split()
-        for seed in ("1", "2")
-    ]
+    told = [_ask(ask, {**os.environ, "PYTHONHASHSEED": seed}) for seed in ("1", "2")]
     assert told[0] == told[1] == [play(1), play(2)]
+
+
+def _ask(code: str, environment: dict[str, str]) -> list[str]:
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()

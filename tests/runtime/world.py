@@ -27,7 +27,7 @@ from butler.errors import AlreadyExists, ButlerError, InvalidConfiguration, NotF
 from butler.runtime.clock import Chance, Clock
 from butler.runtime.conditions import condition, merged
 from butler.runtime.manager import Manager
-from butler.runtime.objects import key_of, owner_reference, owners_of
+from butler.runtime.objects import owner_reference, owners_of
 from butler.runtime.reconciler import Note, Outcome, Permission, Reconciler, Watch, children
 
 NAMESPACE = "default"
@@ -287,18 +287,3 @@ def _owner_uids(obj: Any) -> list[str]:
 
 def _paint_of(obj: Widget) -> list[str]:
     return [obj.spec.paint] if obj.spec.paint else []
-
-
-__all__ = [
-    "NAMESPACE",
-    "PART",
-    "Cloud",
-    "MemorySpace",
-    "Paint",
-    "Part",
-    "Widget",
-    "Widgets",
-    "key_of",
-    "paint",
-    "widget",
-]

@@ -54,9 +54,12 @@ def is_ready(resource: Resource, stored: Stored) -> bool:
     )
 
 
-def is_stored_elsewhere(resource: Resource) -> bool:
-    """Whether objects written in this version are stored in another."""
-    return resource.is_custom and resource.storage_version not in ("", resource.version)
+def _not_ready(resource: Resource, found: Sequence[Stored]) -> list[int]:
+    """Where `is_ready` does not hold; said once more because it is asked for every object of every list."""
+    if resource.translation is not None or resource.oldest_version not in ("", resource.version):
+        return list(range(len(found)))
+    since = resource.schema_since
+    return [at for at, one in enumerate(found) if one.revision <= since or one.value.startswith(_MARK)]
 
 
 def is_up_to_date(resource: Resource, stored: Stored) -> bool:
@@ -82,11 +85,16 @@ class Converter:
     async def shown(self, resource: Resource, found: Sequence[Stored]) -> list[bytes]:
         """Stored objects in this version. Raises ConversionFailed when a webhook does not convert them."""
         shown = [one.value for one in found]
-        late = [index for index, one in enumerate(found) if not is_ready(resource, one)]
-        missing = [index for index in late if (resource, shown[index]) not in self._remembered]
+        late = _not_ready(resource, found)
+        if not late:
+            return shown
+        missing = []
         for index in late:
-            if index not in missing:
-                shown[index] = self._remembered[resource, shown[index]]
+            known = self._remembered.get((resource, shown[index]))
+            if known is None:
+                missing.append(index)
+            else:
+                shown[index] = known
         sources = [shown[index] for index in missing]
         for index, obj in zip(missing, await self._fresh(resource, sources), strict=True):
             value = msgspec.json.encode(obj)

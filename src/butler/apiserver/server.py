@@ -87,9 +87,14 @@ class Server:
         self._housekeeping.cancel()
         self._listener.close()
         self.hub.end()
+        transports = [handler.transport for handler in self._runner.connections]
         # Connections without a request go at once, the others when they are answered.
         self._runner.pre_shutdown()
         await self._runner.shutdown(_STOP_PATIENCE)
+        for transport in transports:
+            if transport is not None and not transport.get_write_buffer_size():
+                # Else each would wait for its client's farewell.
+                transport.abort()
         for name in list(self.spaces):
             await self.spaces.pop(name).stop()
         await self.store.close()

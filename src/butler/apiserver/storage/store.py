@@ -209,13 +209,11 @@ class Store:
 
     def expired(self, now: int) -> list[tuple[int, str]]:
         """(bucket, key) of every object that was written to live only until `now`."""
-        return self._read.execute(
-            "SELECT bucket, key FROM objects WHERE expires IS NOT NULL AND expires <= ? LIMIT 1000", (now,)
-        ).fetchall()
+        statement = "SELECT bucket, key FROM objects WHERE expires IS NOT NULL AND expires <= ? LIMIT 1000"
+        return self._read.execute(statement, (now,)).fetchall()
 
     def events(self, bucket: int, prefix: str, after: int, limit: int = 500, size: int = 1 << 22) -> list[Event]:
-        """What happened under `prefix` after a revision, oldest first: at most `limit` events, or a little more than
-        `size` bytes. Raises Expired when that is too long ago."""
+        """What happened under `prefix` after a revision, up to `limit` events or about `size` bytes. Raises Expired."""
         if after < self.compacted:
             raise too_old(after, self.compacted)
         found = self._read.execute(
