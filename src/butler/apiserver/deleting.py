@@ -7,6 +7,7 @@ import msgspec
 from butler.errors import NotFound
 
 from . import refusals
+from .crds.life import CLEANUP_FINALIZER
 from .requests import Answer, DeleteOptions, Target, WriteOptions
 from .resources import Object, Resource
 from .space import Space
@@ -17,6 +18,7 @@ from .storing import encode, stage
 ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
 _ATTEMPTS = 5
+_DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions"
 ORPHANING = frozenset({"batch/jobs", "/replicationcontrollers"})
 """Kinds whose dependents stay unless the client says otherwise."""
 
@@ -93,7 +95,9 @@ def _is_final(resource: Resource, obj: Object) -> bool:
 
 
 def _finalizers(resource: Resource, current: list[str], options: DeleteOptions) -> list[str]:
-    """The finalizers that carry out the wanted propagation."""
+    """The finalizers that carry out the wanted propagation, or first of all empty a kind that is to go."""
+    if resource.storage_key == _DEFINITIONS and CLEANUP_FINALIZER not in current:
+        return [*current, CLEANUP_FINALIZER]
     kept = [one for one in current if one not in (ORPHAN, FOREGROUND)]
     match options.propagation:
         case "Orphan":

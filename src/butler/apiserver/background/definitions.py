@@ -69,10 +69,8 @@ class Definitions:
             return
         taken = crds.taken_names(definition["spec"]["group"], self._all(), self._built_in())
         status = crds.established_status(definition, taken, self._space.timestamp())
-        finalizers = definition["metadata"].get("finalizers") or []
-        if status == definition.get("status") and crds.CLEANUP_FINALIZER in finalizers:
-            return
-        await self._write(name, status, keep_finalizer=True)
+        if status != definition.get("status"):
+            await self._write(name, status)
 
     async def _remove(self, name: str, definition: Object) -> None:
         """Delete every object of the kind before the kind itself goes."""
@@ -81,7 +79,7 @@ class Definitions:
         resource = self._space.kinds.stored_as(f"{definition['spec']['group']}/{definition['spec']['names']['plural']}")
         left = await self._delete_instances(resource) if resource is not None else 0
         status = crds.terminating_status(definition, left == 0, self._space.timestamp())
-        await self._write(name, status, keep_finalizer=left > 0)
+        await self._write(name, status, is_clean=left == 0)
 
     async def _delete_instances(self, resource: Resource) -> int:
         bucket = self._space.bucket(resource)
@@ -97,19 +95,16 @@ class Definitions:
                 continue
         return len(self._space.store.keys(bucket))
 
-    async def _write(self, name: str, status: Object, *, keep_finalizer: bool) -> None:
+    async def _write(self, name: str, status: Object, *, is_clean: bool = False) -> None:
         target = Target(self._kind, name=name)
         row = self._space.latest(target)
         if row is None:
             return
         obj, old = row.decode(), row.decode()
         obj["status"] = status
-        finalizers = [one for one in obj["metadata"].get("finalizers") or () if one != crds.CLEANUP_FINALIZER]
-        if keep_finalizer:
-            finalizers.append(crds.CLEANUP_FINALIZER)
-        obj["metadata"]["finalizers"] = finalizers
-        if not finalizers:
-            del obj["metadata"]["finalizers"]
+        if is_clean:
+            others = [one for one in obj["metadata"].pop("finalizers", ()) if one != crds.CLEANUP_FINALIZER]
+            obj["metadata"].update({"finalizers": others} if others else {})
         if obj == old:
             return
         writing.record(self._space, Target(self._kind, "", name, "status"), obj, old, "kube-apiserver")

@@ -66,7 +66,7 @@ def _allocate_ip(found: Problems, obj: Object, addresses: Addresses) -> None:
 def _ip_problem(wanted: str, addresses: Addresses) -> str:
     network = ipaddress.ip_network(addresses.network)
     if ipaddress.ip_address(wanted) not in network:
-        return f"the provided network does not match the current range {network}"
+        return "the provided network does not match the current range"
     return ALREADY_TAKEN if wanted in addresses.taken_ips else ""
 
 
