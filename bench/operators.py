@@ -60,7 +60,9 @@ async def butler(namespace: str) -> None:
             "requests": lambda: sum(manager.metrics.requests.values.values()),
             "latencies": latencies.take,
         }
-        await asyncio.gather(manager.run(), answering(answers))
+        async with asyncio.TaskGroup() as group:
+            group.create_task(manager.run())
+            group.create_task(answering(answers))
 
 
 async def kopf(namespace: str) -> None:
@@ -82,8 +84,9 @@ async def kopf(namespace: str) -> None:
         latencies.note(annotations.get(SENT))
         patch.status["phase"] = "Ready"
 
-    work = peer.operator(registry=registry, namespaces=[namespace], standalone=True)
-    await asyncio.gather(work, answering({"latencies": latencies.take}))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(peer.operator(registry=registry, namespaces=[namespace], standalone=True))
+        group.create_task(answering({"latencies": latencies.take}))
 
 
 class Latencies:

@@ -22,7 +22,7 @@ from butler.kube.client import Selection
 from butler.kube.http import HttpClient
 
 from . import servers
-from .measures import crd, cluster
+from .measures import cluster, crd
 from .operators import SENT
 from .table import Table
 

@@ -21,7 +21,7 @@ from butler.apiserver.http import bodies
 from butler.apiserver.server import Server
 from tests.conftest import Api, admin_context
 
-PROMPTLY = 3.0
+PROMPTLY = 8.0
 MAPS = "/api/v1/namespaces/default/configmaps"
 
 

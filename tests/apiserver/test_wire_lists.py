@@ -206,7 +206,7 @@ async def _history(api: Api) -> tuple[str, str]:
 async def _events(api: Api, query: str, count: int, **headers: str) -> list[dict[str, Any]]:
     """The first events of a watch, and proof that there is no further one waiting."""
     events: list[dict[str, Any]] = []
-    async with asyncio.timeout(5), api.session.get(f"{api.url}{MAPS}?watch=1&{query}", headers=headers) as answer:
+    async with asyncio.timeout(15), api.session.get(f"{api.url}{MAPS}?watch=1&{query}", headers=headers) as answer:
         assert answer.status == 200, await answer.read()
         while len(events) < count:
             events.append(json.loads(await answer.content.readline()))
@@ -296,14 +296,14 @@ async def test_watches_that_make_no_sense_are_refused(server: Server, api: Api) 
 
 async def test_a_watch_from_the_future_waits_for_it(server: Server, api: Api) -> None:
     future = server.store.committed + 2
-    async with asyncio.timeout(5), api.session.get(f"{api.url}{MAPS}?watch=1&resourceVersion={future}") as answer:
+    async with asyncio.timeout(15), api.session.get(f"{api.url}{MAPS}?watch=1&resourceVersion={future}") as answer:
         for name in ("a", "b", "c"):
             await api("POST", MAPS, config_map(name))
         assert json.loads(await answer.content.readline())["object"]["metadata"]["name"] == "c"
 
 
 async def test_a_watch_ends_when_its_time_is_over(api: Api) -> None:
-    async with asyncio.timeout(5), api.session.get(f"{api.url}{MAPS}?watch=1&timeoutSeconds=1") as answer:
+    async with asyncio.timeout(15), api.session.get(f"{api.url}{MAPS}?watch=1&timeoutSeconds=1") as answer:
         lines = (await answer.read()).splitlines()
     assert [json.loads(line)["object"]["metadata"]["name"] for line in lines] == ["kube-root-ca.crt"]
 
