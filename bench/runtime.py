@@ -31,6 +31,8 @@ _NAMESPACES = Address("", "v1", "Namespace", "namespaces", False)
 _CLUSTERS = Address("butler.butlerlabs.dev", "v1alpha1", "TenantCluster", "tenantclusters", True)
 _IDLE_SECONDS = 10.0
 _LONGEST = 300.0
+_SETTINGS = 14
+"""As many free-form values as make an object of 4 kB with what the server adds to it."""
 
 
 class _Meta(msgspec.Struct, rename="camel"):
@@ -160,7 +162,7 @@ async def _fill(client: HttpClient, namespace: str, count: int) -> None:
 
     async def create() -> None:
         for index in names:
-            made = cluster(_name(index))
+            made = cluster(_name(index), _SETTINGS)
             made["metadata"]["namespace"] = namespace
             await client.create(made, _CLUSTERS, manager="bench")
 

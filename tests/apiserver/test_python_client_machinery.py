@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,21 @@ from kubernetes.leaderelection.resourcelock.leaselock import LeaseLock
 from butler.apiserver.server import Server
 
 PATIENCE = 15.0
+
+# The client leaves the sockets of its watches to the garbage collector, which may come in the middle of any test here.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture(autouse=True)
+def collected() -> Iterator[None]:
+    """Nothing of this client is left for the tests of others."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 @pytest.fixture

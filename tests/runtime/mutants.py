@@ -144,7 +144,7 @@ def leader_that_does_not_stop(patch: pytest.MonkeyPatch) -> None:
     async def broken_keep(self: Leadership) -> None:
         while True:
             await self._clock.sleep(self._election.retry_period)
-            await self._attempt()
+            await self.attempt()
 
     patch.setattr(Leadership, "keep", broken_keep)
 
@@ -265,10 +265,12 @@ def second_term_without_a_look_around(patch: pytest.MonkeyPatch) -> None:
 def writes_without_a_condition(patch: pytest.MonkeyPatch) -> None:
     """The object is changed even if someone else changed it meanwhile."""
 
-    async def broken_patch(self: Controller, key: str, obj: Any, change: Any, subresource: str = "") -> Any:
+    async def broken_patch(self: Controller, key: str, obj: Any, change: Any, form: Any, subresource: str = "") -> Any:
+        change = {**change, "metadata": {**change.get("metadata", {})}}
+        change["metadata"].pop("resourceVersion", None)
         identity = obj.metadata
         answer: Any = await self._tools.client.patch(
-            self.reconciler.kind, identity.name, change, identity.namespace, subresource=subresource, manager=self.name
+            form, identity.name, change, identity.namespace, subresource=subresource, manager=self.name
         )
         self._own[key] = number(version_of(answer))
         return answer

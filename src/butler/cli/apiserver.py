@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
 from datetime import UTC
@@ -52,7 +51,7 @@ def apiserver(context: click.Context, data: Path, port: int, host: str, names: t
 
 
 async def _serve(data: Path, host: str, port: int, names: tuple[str, ...]) -> None:
-    from butler.apiserver.server import Server
+    from butler.apiserver.server import Server, spare_the_collector
 
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -62,19 +61,12 @@ async def _serve(data: Path, host: str, port: int, names: tuple[str, ...]) -> No
         await server.start()
     except OSError as error:
         raise click.ClickException(f"cannot listen on {host} port {port}: {error.strerror or error}") from error
-    _spare_the_collector()
+    spare_the_collector()
     click.echo(f"serving on {server.url}", err=True)
     click.echo(f"export KUBECONFIG={server.kubeconfig}", err=True)
     await stop.wait()
     click.echo("stopping", err=True)
     await server.stop()
-
-
-def _spare_the_collector() -> None:
-    """Decoded objects come and go by the thousand without cycles: look for garbage rarely, never at what stays."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
 
 
 @apiserver.command()

@@ -19,7 +19,17 @@ from .guard import Written, ledger
 from .informer import Handler, Informer, Informers
 from .logs import say
 from .metrics import Metrics
-from .objects import finalizers_of, identity_of, is_deleting, key_of, number, status_of, version_of
+from .objects import (
+    Kind,
+    finalizers_of,
+    identity_of,
+    is_deleting,
+    key_of,
+    number,
+    receipt_for,
+    status_of,
+    version_of,
+)
 from .queue import USUAL_BACKOFF, Backoff, Lane, WorkQueue
 from .reconciler import Note, Outcome, Reconciler, Watch, name_of
 
@@ -61,7 +71,7 @@ class Controller:
     def __init__(self, reconciler: Reconciler[Any], tools: Tools) -> None:
         self.reconciler, self._tools = reconciler, tools
         self.name = name_of(reconciler)
-        self.address = address_of(reconciler.kind)
+        self._receipt = receipt_for(address_of(reconciler.kind))
         self._informer = tools.informers.of(reconciler.kind, reconciler.selection)
         self._watched = [(tools.informers.of(watch.kind, watch.selection), watch) for watch in reconciler.watches]
         self._caches: dict[Address, list[Informer[Any]]] = {}
@@ -190,18 +200,21 @@ class Controller:
             outcome = await self.reconciler.finalize(obj)
             return await self._finish(key, obj, outcome)
         if finalizer and finalizer not in finalizers_of(obj):
-            obj = await self._write_finalizers(key, obj, (*finalizers_of(obj), finalizer))
+            finalizers = {"finalizers": [*finalizers_of(obj), finalizer]}
+            obj = await self._patch(key, obj, {"metadata": finalizers}, self.reconciler.kind)
         outcome = await self.reconciler.reconcile(obj)
         await self._write_status(key, obj, outcome)
         return _seconds(outcome)
 
     async def _finish(self, key: str, obj: Any, outcome: Outcome) -> float | None:
         finished = outcome.again is None and outcome.error is None
-        others = tuple(name for name in finalizers_of(obj) if name != self.reconciler.finalizer)
+        others = [name for name in finalizers_of(obj) if name != self.reconciler.finalizer]
+        version = version_of(obj)
         if others or not finished:
-            obj = await self._write_status(key, obj, outcome)
+            version = await self._write_status(key, obj, outcome)
         if finished:
-            await self._write_finalizers(key, obj, others)
+            change = {"metadata": {"finalizers": others, "resourceVersion": version}}
+            await self._patch(key, obj, change, self._receipt)
         return _seconds(outcome)
 
     # -- caches that have yet to show what was written --------------------------------------------------------
@@ -247,35 +260,34 @@ class Controller:
 
     # -- writing ----------------------------------------------------------------------------------------------
 
-    async def _write_finalizers(self, key: str, obj: Any, finalizers: tuple[str, ...]) -> Any:
-        return await self._patch(key, obj, {"metadata": {"finalizers": list(finalizers)}})
-
-    async def _write_status(self, key: str, obj: Any, outcome: Outcome) -> Any:
-        """Write what differs, if anything does, and then tell what happened. Answers the object as it is now."""
+    async def _write_status(self, key: str, obj: Any, outcome: Outcome) -> str:
+        """Write what differs, if anything does, and then tell what happened. Answers the version the object has now."""
+        version = version_of(obj)
         if outcome.status is not None:
             new = statuses.after_success(obj, outcome.status, self._tools.clock.now())
-            obj = await self._write_difference(key, obj, new, outcome.notes)
+            version = await self._write_difference(key, obj, new, outcome.notes)
         if outcome.error is not None:
             raise outcome.error
-        return obj
+        return version
 
-    async def _write_difference(self, key: str, obj: Any, new: dict[str, Any], notes: tuple[Note, ...]) -> Any:
+    async def _write_difference(self, key: str, obj: Any, new: dict[str, Any], notes: tuple[Note, ...]) -> str:
         old = status_of(obj)
         change = statuses.difference(old, new)
         if not change:
-            return obj
-        written = await self._patch(key, obj, {"status": change}, "status")
+            return version_of(obj)
+        written = await self._patch(key, obj, {"status": change}, self._receipt, "status")
         for note in (*map(_note, statuses.flipped(old, new)), *notes):
             self._tools.recorder.record(obj, self.reconciler.kind, note)
-        return written
+        return version_of(written)
 
-    async def _patch(self, key: str, obj: Any, change: dict[str, Any], subresource: str = "") -> Any:
-        """Change the object if nobody else has meanwhile, and take note of the version that makes."""
+    async def _patch(self, key: str, obj: Any, change: dict[str, Any], form: Kind, subresource: str = "") -> Any:
+        """Change the object if nobody else has meanwhile, and take note of the version that makes. The answer has
+        the form that is asked for."""
         identity = identity_of(obj)
-        metadata = {**change.get("metadata", {}), "resourceVersion": version_of(obj)}
+        metadata = {"resourceVersion": version_of(obj), **change.get("metadata", {})}
         try:
             answer = await self._tools.client.patch(
-                self.reconciler.kind, identity.name, {**change, "metadata": metadata}, identity.namespace,
+                form, identity.name, {**change, "metadata": metadata}, identity.namespace,
                 subresource=subresource, manager=self.name,
             )  # fmt: skip
         except NotFound as error:
@@ -336,13 +348,13 @@ class Controller:
                 self._tools.recorder.record(obj, self.reconciler.kind, note)
             else:
                 async with asyncio.timeout(self.reconciler.patience):
-                    written = await self._write_difference(key, obj, status, (note,))
+                    version = await self._write_difference(key, obj, status, (note,))
         except (ButlerError, TimeoutError, failures.Gone):
             self.queue.add_rate_limited(key)
             return
         self.queue.forget(key)
         self.queue.add_at_leisure(key)
-        if status is None or written is not obj:
+        if status is None or version != version_of(obj):
             say(logging.ERROR, "given up", controller=self.name, key=key, reason=error.reason, error=error)
 
     def _count_error(self, error: Exception) -> None:

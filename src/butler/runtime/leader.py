@@ -64,10 +64,8 @@ class Leadership:
 
     async def campaign(self) -> None:
         """Try until the lease is ours."""
-        self._stopped = False
-        while not await self._attempt():
+        while not await self.attempt():
             await self._clock.sleep(self._election.retry_period * (0.8 + 0.4 * fraction(self._chance)))
-        say(logging.INFO, "leading", lease=self._election.name, identity=self.identity)
 
     async def keep(self) -> None:
         """Renew, and return once the lease could not be renewed in time or is someone else's."""
@@ -76,7 +74,7 @@ class Leadership:
                 await self._clock.sleep(min(self._election.retry_period, self.remaining))
                 # Not a moment longer than we may lead, however long an answer takes.
                 async with asyncio.timeout(self.remaining):
-                    if not await self._attempt() and self._holder() != self.identity:
+                    if not await self.attempt() and self._holder() != self.identity:
                         break
         self._until = 0.0
         say(logging.WARNING, "no longer leading", lease=self._election.name, identity=self.identity)
@@ -92,7 +90,7 @@ class Leadership:
         except ApiError as error:
             say(logging.INFO, "lease not released", lease=self._election.name, error=error)
 
-    async def _attempt(self) -> bool:
+    async def attempt(self) -> bool:
         """Take or renew the lease if that is possible now. Answers whether it is ours; failures are a no."""
         started = self._clock.monotonic()
         try:
@@ -105,7 +103,9 @@ class Leadership:
             return False
         self.heard = self._clock.monotonic()
         if taken:
-            self._until = started + self._election.renew_deadline
+            if not self.holds():
+                say(logging.INFO, "leading", lease=self._election.name, identity=self.identity)
+            self._stopped, self._until = False, started + self._election.renew_deadline
         return taken
 
     async def _take(self) -> bool:

@@ -66,6 +66,7 @@ class Manager:
         self.recorder = Recorder(self._settings.name, self._clock, self._chance, self.metrics)
         self.controllers: list[Controller] = []
         self._working = False
+        self._may_follow = asyncio.Event()
         self._asked_to_stop = asyncio.Event()
 
     def _candidate(self, client: Client) -> Leadership | None:
@@ -93,7 +94,7 @@ class Manager:
         """Follow, lead if that is asked for, and work, until `stop`; then finish what is under way and return."""
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self.informers.run(self.client))
+                group.create_task(self._follow())
                 group.create_task(self._terms())
         except* _Stopped:
             say(logging.INFO, "stopped", manager=self._settings.name)
@@ -133,16 +134,25 @@ class Manager:
     def _may_write(self) -> bool:
         return self._working and (self.leadership is None or self.leadership.holds())
 
+    async def _follow(self) -> None:
+        await self._may_follow.wait()
+        await self.informers.run(self.client)
+
     async def _terms(self) -> None:
         """Term after term of leading, or one that never ends where there is no election."""
-        await self._unless_stopped(self.informers.synced())
         while not self._asked_to_stop.is_set():
-            if self.leadership is not None and not await self._unless_stopped(self.leadership.campaign()):
+            if self.leadership is not None and not await self._unless_stopped(self._win(self.leadership)):
                 break
             await self._term()
         if self.leadership is not None:
             await self.leadership.release()
         raise _Stopped
+
+    async def _win(self, leadership: Leadership) -> None:
+        """Lead at once if that is possible; else fill the caches meanwhile."""
+        if not await leadership.attempt():
+            self._may_follow.set()
+            await leadership.campaign()
 
     async def _term(self) -> None:
         """Work until stopped or no longer leading. Then nothing of it runs any more."""
@@ -151,12 +161,14 @@ class Manager:
             async with asyncio.TaskGroup() as group:
                 if self.leadership is not None:
                     group.create_task(self._until_lost(self.leadership))
-                    # Whoever led before may have done what our caches do not show yet.
-                    await self._unless_stopped(self.informers.refresh())
-                group.create_task(self.recorder.run(self.client))
-                workers = [group.create_task(controller.run()) for controller in self.controllers]
-                await self._asked_to_stop.wait()
-                await self._finish(workers)
+                # Whoever led before may have done what caches that were filled before do not show yet.
+                fresh = self.informers.synced() if self.leadership is None else self.informers.refresh()
+                self._may_follow.set()
+                if await self._unless_stopped(fresh):
+                    group.create_task(self.recorder.run(self.client))
+                    workers = [group.create_task(controller.run()) for controller in self.controllers]
+                    await self._asked_to_stop.wait()
+                    await self._finish(workers)
                 raise _Stopped
         except* (LeadershipLost, _Stopped):
             pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -33,6 +34,30 @@ class Owner:
     name: str
     uid: str
     controls: bool
+
+
+class ReceiptMeta(msgspec.Struct, rename="camel"):
+    """What an answer says of the version that was made."""
+
+    resource_version: str = ""
+
+
+class Receipt(msgspec.Struct):
+    """As little of an object as it takes to know its version."""
+
+    metadata: ReceiptMeta
+
+
+@cache
+def _receipt(address: Any) -> type[Receipt]:
+    made = msgspec.defstruct("Receipt", [], bases=(Receipt,), namespace={"address": address})
+    assert issubclass(made, Receipt)
+    return made
+
+
+def receipt_for(address: Address) -> type[Receipt]:
+    """A class for answers of which only the version matters: the rest is not even decoded."""
+    return _receipt(address)
 
 
 def key_of(obj: Any) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from ..schema.model import MISSING
 from . import paths
-from .nodes import Division, Node
+from .nodes import DEDUCED, Division, Node
 from .sets import SELF, FieldSet, ordered
 
 CONTAINERS = frozenset({dict, list})
@@ -76,7 +76,15 @@ def _all_members(value: dict[str, Any], node: Node) -> FieldSet:
     for name, path in _layout(tuple(value)):
         member = value[name]
         cls = member.__class__
-        owned[path] = everything(member, fields.get(name, element)) if cls is dict or cls is list else {}
+        if cls is not dict and cls is not list:
+            owned[path] = {}
+            continue
+        child = fields.get(name, element)
+        if child is DEDUCED and cls is dict and member and CONTAINERS.isdisjoint(map(type, member.values())):
+            # The common case of free-form values, without the detour.
+            owned[path] = flat(tuple(member))
+        else:
+            owned[path] = everything(member, child)
     return owned
 
 
