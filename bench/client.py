@@ -30,7 +30,10 @@ class Connection(asyncio.Protocol):
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._buffer = bytearray()
+        authorization = f"Authorization: Bearer {endpoint.token}\r\n" if endpoint.token else ""
+        common = f"Host: {endpoint.host}\r\nUser-Agent: bench\r\nAccept: application/json\r\n{authorization}\r\n"
+        self._common = common.encode()
+        self._rest = b""
         self._answer: asyncio.Future[tuple[int, bytes]] | None = None
         self._transport: asyncio.Transport | None = None
 
@@ -55,15 +58,9 @@ class Connection(asyncio.Protocol):
         """The status and body of the answer."""
         assert self._transport is not None
         self._answer = asyncio.get_running_loop().create_future()
-        self._transport.write(self._head(method, path, len(body), content_type) + body)
+        head = f"{method} {path} HTTP/1.1\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n"
+        self._transport.write(head.encode() + self._common + body)
         return await self._answer
-
-    def _head(self, method: str, path: str, length: int, content_type: str) -> bytes:
-        authorization = f"Authorization: Bearer {self._endpoint.token}\r\n" if self._endpoint.token else ""
-        return (
-            f"{method} {path} HTTP/1.1\r\nHost: {self._endpoint.host}\r\nUser-Agent: bench\r\nAccept: application/json"
-            f"\r\n{authorization}Content-Type: {content_type}\r\nContent-Length: {length}\r\n\r\n"
-        ).encode()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -74,24 +71,24 @@ class Connection(asyncio.Protocol):
             self._answer.set_exception(ConnectionError(str(error or "closed")))
 
     def data_received(self, data: bytes) -> None:
-        self._buffer += data
-        end = self._buffer.find(b"\r\n\r\n")
-        if end < 0:
+        if self._rest:
+            data = self._rest + data
+        end = data.find(b"\r\n\r\n")
+        body = self._body(data, end + 4) if end >= 0 else None
+        if body is None:
+            self._rest = data
             return
-        head = bytes(self._buffer[:end]).lower()
-        position = head.find(b"content-length:")
-        if position >= 0:
-            length = int(head[position + 15 : position + 40].split(b"\r", 1)[0])
-            if len(self._buffer) - end - 4 < length:
-                return
-            body = bytes(self._buffer[end + 4 : end + 4 + length])
-        elif self._buffer.endswith(b"0\r\n\r\n"):
-            body = _unchunked(bytes(self._buffer[end + 4 :]))
-        else:
-            return
-        self._buffer.clear()
+        self._rest = b""
         if self._answer is not None and not self._answer.done():
-            self._answer.set_result((int(head[9:12]), body))
+            self._answer.set_result((int(data[9:12]), body))
+
+    def _body(self, data: bytes, start: int) -> bytes | None:
+        """The body if all of it is there."""
+        at = data.find(b"Content-Length: ", 0, start)
+        if at < 0:
+            return _unchunked(data[start:]) if data.endswith(b"0\r\n\r\n") else None
+        length = int(data[at + 16 : data.index(b"\r", at)])
+        return data[start : start + length] if len(data) - start >= length else None
 
 
 def _unchunked(data: bytes) -> bytes:
