@@ -71,6 +71,10 @@ async def kopf(namespace: str) -> None:
     latencies = Latencies()
     registry = peer.OperatorRegistry()
 
+    @peer.on.login(registry=registry)
+    def log_in(**context: Any) -> Any:
+        return peer.login_with_kubeconfig(**context)
+
     @peer.on.startup(registry=registry)
     def settle(settings: peer.OperatorSettings, **_: Any) -> None:
         settings.posting.enabled = False

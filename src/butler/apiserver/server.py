@@ -93,7 +93,7 @@ class Server:
         self._runner.pre_shutdown()
         await self._runner.shutdown(_STOP_PATIENCE)
         for transport in transports:
-            if transport is not None and not transport.get_write_buffer_size():
+            if transport is not None and _has_sent_everything(transport):
                 # Else each would wait for its client's farewell.
                 transport.abort()
         for name in list(self.spaces):
@@ -164,6 +164,14 @@ class Server:
     def _renew(self) -> None:
         if self.pki.renew().admin:
             self._write_kubeconfig()
+
+
+def _has_sent_everything(transport: asyncio.WriteTransport) -> bool:
+    try:
+        return not transport.get_write_buffer_size()
+    except AttributeError:
+        # asyncio forgets the TLS layer of a connection that is gone, and then cannot say.
+        return False
 
 
 def lock(data: Path) -> int:

@@ -207,7 +207,7 @@ async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamRespon
     def push(signal: Signal) -> bool:
         nonlocal is_first
         transport = request.transport
-        if transport is None or transport.get_write_buffer_size() > _PUSH_LIMIT:
+        if transport is None or transport.is_closing() or transport.get_write_buffer_size() > _PUSH_LIMIT:
             return False
         data = _frames(watch.resource, [signal], view, is_first)
         is_first = False
