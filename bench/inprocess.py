@@ -15,7 +15,7 @@ from butler.apiserver.auth.users import UserInfo
 from butler.apiserver.requests import Target, WriteOptions
 from butler.apiserver.resources import Resource
 from butler.apiserver.served import ServedSpace
-from butler.apiserver.server import Server, spare_the_collector
+from butler.apiserver.server import Server, tune_process
 
 from .measures import NAMESPACE, cluster
 from .table import Table
@@ -28,7 +28,7 @@ async def all_of(table: Table, scale: float) -> None:
     data = Path(tempfile.mkdtemp(prefix="butler-bench-"))
     async with Server(data) as server:
         clusters = await _prepare(server.root)
-        spare_the_collector()
+        tune_process()
         await _creates(server.root, clusters, "first", 1000)
         rate = await _creates(server.root, clusters, "a", int(10_000 * scale))
         table.add("creates, 64 at a time", "butler", rate, "/s")

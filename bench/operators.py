@@ -33,7 +33,7 @@ async def butler(namespace: str) -> None:
     from butler.kube import kubeconfig
     from butler.kube.client import Selection
     from butler.kube.http import HttpClient
-    from butler.runtime.leader import Election
+    from butler.runtime.leader import LEASE, Election
     from butler.runtime.manager import Manager, Settings
     from butler.runtime.reconciler import Outcome, Reconciler
 
@@ -48,15 +48,15 @@ async def butler(namespace: str) -> None:
             latencies.note(obj.metadata.annotations.get(SENT))
             return Outcome(structs.replace(obj.status, phase=ClusterPhase.READY))
 
-    empty, started = resident(), time.monotonic()
-    synced: list[float] = []
     async with HttpClient(kubeconfig.load()) as client:
+        await client.list(LEASE, Clusters.selection)
+        sync = Sync()
         manager = Manager(client, Settings("bench", Election("bench", namespace)))
         manager.add(Clusters())
         cache = manager.informers.of(TenantCluster, Clusters.selection)
-        cache.handle(lambda old, new, news: synced.append(time.monotonic() - started) if not synced else None)
+        cache.handle(lambda old, new, news: sync.note(len(cache)))
         answers: Answers = {
-            "sync": lambda: {"seconds": synced[0], "objects": len(cache), "megabytes": resident() - empty},
+            "sync": lambda: sync.figures,
             "requests": lambda: sum(manager.metrics.requests.values.values()),
             "latencies": latencies.take,
         }
@@ -91,6 +91,19 @@ async def kopf(namespace: str) -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(peer.operator(registry=registry, namespaces=[namespace], standalone=True))
         group.create_task(answering({"latencies": latencies.take}))
+
+
+class Sync:
+    """What it took to fill a cache."""
+
+    def __init__(self) -> None:
+        self._empty, self._started = resident(), time.monotonic()
+        self.figures: dict[str, float] = {}
+
+    def note(self, objects: int) -> None:
+        if not self.figures:
+            seconds, megabytes = time.monotonic() - self._started, resident() - self._empty
+            self.figures = {"seconds": seconds, "objects": objects, "megabytes": megabytes}
 
 
 class Latencies:

@@ -118,7 +118,7 @@ async def _measure(client: HttpClient, server: servers.Running, name: str, table
         if (synced := peer.ask("sync")) is not None:
             table.add("objects synced", name, synced["objects"] / synced["seconds"], "/s")
             grown = synced["megabytes"] * 10_000 / synced["objects"]
-            table.add("memory per 10,000 objects, with the work done", name, grown, "MB", more_is_better=False)
+            table.add("memory per 10,000 cached objects", name, grown, "MB", more_is_better=False)
         await _idleness(peer, name, table)
         await _wake_ups(client, peer, name, table)
 

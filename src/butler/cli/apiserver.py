@@ -51,7 +51,7 @@ def apiserver(context: click.Context, data: Path, port: int, host: str, names: t
 
 
 async def _serve(data: Path, host: str, port: int, names: tuple[str, ...]) -> None:
-    from butler.apiserver.server import Server, spare_the_collector
+    from butler.apiserver.server import Server, tune_process
 
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -61,7 +61,7 @@ async def _serve(data: Path, host: str, port: int, names: tuple[str, ...]) -> No
         await server.start()
     except OSError as error:
         raise click.ClickException(f"cannot listen on {host} port {port}: {error.strerror or error}") from error
-    spare_the_collector()
+    tune_process()
     click.echo(f"serving on {server.url}", err=True)
     click.echo(f"export KUBECONFIG={server.kubeconfig}", err=True)
     await stop.wait()

@@ -7,8 +7,9 @@ import os
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -185,7 +186,7 @@ def _store(connection: sqlite3.Connection, writes: list[Write]) -> None:
             ],
         )
         live = [(w.bucket, w.key, w.revision, w.expires) for w in newest.values() if w.change is not Change.DELETED]
-        connection.executemany("INSERT OR REPLACE INTO objects (bucket, key, revision, expires) VALUES (?,?,?,?)", live)
+        _insert(connection, "INSERT OR REPLACE INTO objects (bucket, key, revision, expires)", live)
         gone = [(w.bucket, w.key) for w in newest.values() if w.change is Change.DELETED]
         if gone:
             connection.executemany("DELETE FROM objects WHERE bucket = ? AND key = ?", gone)
@@ -195,6 +196,26 @@ def _store(connection: sqlite3.Connection, writes: list[Write]) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+_AT_ONCE = (128, 32, 8, 1)
+
+
+def _insert(connection: sqlite3.Connection, into: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert rows many at a time: each statement gives up and takes back Python's lock, and while SQLite works on a
+    large one, the event loop goes on."""
+    at = 0
+    for size in _AT_ONCE:
+        while len(rows) - at >= size:
+            chunk = rows[at : at + size]
+            connection.execute(_values(into, len(chunk[0]), size), list(chain.from_iterable(chunk)))
+            at += size
+
+
+@lru_cache
+def _values(into: str, columns: int, rows: int) -> str:
+    row = f"({','.join('?' * columns)})"
+    return f"{into} VALUES {','.join([row] * rows)}"
 
 
 def _store_owners(connection: sqlite3.Connection, writes: Iterable[Write]) -> None:
