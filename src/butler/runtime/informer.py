@@ -9,6 +9,8 @@ from contextlib import aclosing
 from heapq import heappop, heappush
 from typing import Any, Generic
 
+from msgspec import structs
+
 from butler.kube.client import Client, Selection, Signal, address_of
 from butler.kube.following import Change, Snapshot, follow
 
@@ -128,7 +130,7 @@ class Informer(Cache[Obj], Generic[Obj]):
         for key, item in now.items():
             old = self.get(key)
             if old is None or version_of(old) != version_of(item):
-                changed.append((self.put(key, _lean(item)), self.get(key)))
+                changed.append((self.put(key, _lean(item, old)), self.get(key)))
         first, self.synced = not self.synced, True
         self._restart(number(snapshot.version))
         self._listed = self._rounds
@@ -153,7 +155,7 @@ class Informer(Cache[Obj], Generic[Obj]):
         if change.signal is Signal.BOOKMARK or change.item is None:
             return
         key = key_of(change.item)
-        new = None if change.signal is Signal.DELETED else _lean(change.item)
+        new = None if change.signal is Signal.DELETED else _lean(change.item, self.get(key))
         old = self.put(key, new)
         # The last state of a deleted object is worth more to a handler than the last one that was cached.
         self._announce(old if new is not None else change.item, new, True)
@@ -170,11 +172,16 @@ class Informer(Cache[Obj], Generic[Obj]):
             say(logging.ERROR, "handler failed", trace=error, kind=self.address.name, key=key, error=error)
 
 
-def _lean(item: Obj) -> Obj:
-    """A dict keeps its managedFields only as long as nobody looks; a Struct never had them."""
+def _lean(item: Any, old: Any | None) -> Any:
+    """The item as it is kept: a dict without its managedFields (a Struct never had them), and with the spec that is
+    already there if that has not changed, so that a change of status costs little memory."""
     if isinstance(item, dict):
         item["metadata"].pop("managedFields", None)
-    return item
+        if old is not None and "spec" in old and item.get("spec") == old["spec"]:
+            item["spec"] = old["spec"]
+        return item
+    spec = getattr(old, "spec", None)
+    return structs.replace(item, spec=spec) if spec is not None and item.spec == spec else item
 
 
 class Informers:
