@@ -235,7 +235,7 @@ class Stage:
     async def _outage_in_peace(self) -> None:
         self.record.cloud.down_for.update(NAMES)
         await self._resize_all()
-        await asyncio.sleep(25)
+        await asyncio.sleep(18)
         self.record.cloud.down_for.clear()
 
     async def _hand_over_under_load(self) -> None:

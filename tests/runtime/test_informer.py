@@ -7,13 +7,14 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from butler.kube.client import Listed, Selection, Signal, Watched
 from butler.runtime import deterministic
 from butler.runtime.deterministic import Loop
 from butler.runtime.informer import Informer, Informers
 from butler.runtime.objects import key_of, version_of
-from tests.runtime.world import NAMESPACE, PART, MemorySpace, Paint, paint
+from tests.runtime.world import NAMESPACE, PART, MemorySpace, Paint, PaintSpec, paint
 
 
 def in_a_loop(test: Callable[[Loop], Coroutine[Any, Any, None]]) -> Callable[[], None]:
@@ -138,6 +139,26 @@ async def test_managed_fields_are_not_kept(loop: Loop) -> None:
     cache, _ = informer(loop)
     cache.take(listed(5, item("a", 3)))
     assert ["managedFields" in one["metadata"] for one in cache] == [False]
+
+
+@in_a_loop
+async def test_a_spec_that_has_not_changed_is_kept_once(loop: Loop) -> None:
+    cache: Informer[Any] = Informer(Paint, Selection(), loop.clock)
+    cache.take(Listed((first := paint("a", "red"),), "1"))
+    newer = structs.replace(first.metadata, resource_version="2")
+    labelled = structs.replace(first, metadata=newer, spec=PaintSpec(colour="red"))
+    cache.take(Watched(Signal.MODIFIED, "2", labelled))
+    kept: Any = cache.get(f"{NAMESPACE}/a")
+    assert (version_of(kept), kept.spec is first.spec) == ("2", True)
+    cache.take(Watched(Signal.MODIFIED, "3", structs.replace(labelled, spec=PaintSpec(colour="blue"))))
+    assert [one.spec.colour for one in cache] == ["blue"]
+
+
+@in_a_loop
+async def test_informers_of_one_kind_are_told_apart(loop: Loop) -> None:
+    informers = Informers(loop.clock, loop.chance)
+    names = [informers.of(PART).name, informers.of(PART, Selection(NAMESPACE, "a=b")).name]
+    assert names == ["parts.butler.butlerlabs.dev", "parts.butler.butlerlabs.dev[default,a=b]"]
 
 
 @in_a_loop

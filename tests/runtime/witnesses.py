@@ -23,7 +23,7 @@ from butler.runtime.reconciler import Outcome
 from butler.runtime.wrapping import Call, Go, WrappedClient
 from tests.runtime.world import FINALIZER, NAMESPACE, Cloud, MemorySpace, Widget, Widgets
 
-ELECTION = Election("test", NAMESPACE, lease_duration=7.0, renew_deadline=5.0, retry_period=1.5)
+ELECTION = Election("test", NAMESPACE, lease_duration=7.0, renew_deadline=5.0, retry_period=2.0)
 BACKOFF = Backoff(first=0.05, longest=15.0)
 
 

@@ -38,6 +38,9 @@ class Informer(Cache[Obj], Generic[Obj]):
         super().__init__()
         self.kind, self.selection, self._clock = kind, selection, clock
         self.address = address_of(kind)
+        chosen = ",".join(part for part in (selection.namespace, selection.labels, selection.fields) if part)
+        self.name = f"{self.address.name}[{chosen}]" if chosen else self.address.name
+        """What it is called in logs, checks and metrics."""
         self.version = 0
         """Everything that happened up to this version is in the cache."""
         self.epoch = 0
@@ -99,7 +102,7 @@ class Informer(Cache[Obj], Generic[Obj]):
                 delay = _RESTART.delay(failures, chance)
                 failures += 1
                 say(
-                    logging.WARNING, "following failed", trace=error, kind=self.address.name, error=error,
+                    logging.WARNING, "following failed", trace=error, kind=self.name, error=error,
                     again_in=delay,
                 )  # fmt: skip
                 await self._clock.sleep(delay)
@@ -122,7 +125,7 @@ class Informer(Cache[Obj], Generic[Obj]):
 
     def _replace(self, snapshot: Snapshot[Any]) -> None:
         """Everything there is: tell of what differs, also of what disappeared meanwhile."""
-        self._metrics.lists.add(self.address.name)
+        self._metrics.lists.add(self.name)
         now = {key_of(item): item for item in snapshot.items}
         changed: list[tuple[Obj | None, Obj | None]] = [
             (self.put(key, None), None) for key in self.keys() if key not in now
@@ -169,7 +172,7 @@ class Informer(Cache[Obj], Generic[Obj]):
             handler(old, new, news)
         except Exception as error:
             key = key_of(new if new is not None else old)
-            say(logging.ERROR, "handler failed", trace=error, kind=self.address.name, key=key, error=error)
+            say(logging.ERROR, "handler failed", trace=error, kind=self.name, key=key, error=error)
 
 
 def _lean(item: Any, old: Any | None) -> Any:
@@ -198,7 +201,7 @@ class Informers:
         informer = self._informers.get(place)
         if informer is None:
             informer = self._informers[place] = Informer(kind, place[1], self._clock, self._metrics)
-            self._metrics.objects.watch(informer.__len__, informer.address.name)
+            self._metrics.objects.watch(informer.__len__, informer.name)
             if self._start is not None:
                 self._start(informer)
         return informer

@@ -111,7 +111,7 @@ class Manager:
 
     def ready(self) -> dict[str, str]:
         """Each thing that must hold for this process to be of use, with what is wrong or nothing."""
-        checks = {f"informer-{informer.address.name}": self._informer_problem(informer) for informer in self.informers}
+        checks = {f"informer-{informer.name}": self._informer_problem(informer) for informer in self.informers}
         if self.leadership is not None:
             checks["leadership"] = self._leadership_problem(self.leadership)
         return {**checks, **self.alive()}
