@@ -6,7 +6,7 @@ STAMP := $(VENV)/.ready
 export PYTHONHASHSEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check format test generate bench testbed clean
+.PHONY: help setup check format test generate requirements bench testbed clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -34,6 +34,12 @@ generate: $(STAMP) ## Write what is derived from the types: CRDs and their refer
 
 test: $(STAMP) ## The whole suite that needs no real cluster
 	$(BIN)/pytest -n auto --dist worksteal -m "not real" $(ARGS)
+
+PIN := uv pip compile pyproject.toml --no-emit-index-url --universal --python-version 3.11 --no-annotate --no-header --quiet
+
+requirements: ## Pin the dependencies of pyproject.toml (needs uv)
+	$(PIN) -o requirements.txt
+	$(PIN) --all-extras -o requirements-dev.txt
 
 bench: $(STAMP) ## Measure; prints a table and never fails on time
 	$(BIN)/python -m bench $(ARGS)
