@@ -9,7 +9,7 @@ export PYTHONHASHSEED ?= 0
 .PHONY: help setup check format test generate requirements bench testbed clean
 
 help: ## Show this
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 setup: $(STAMP) ## Make .venv with everything installed; nothing to do the second time
 
