@@ -12,7 +12,7 @@ class Expression:
     def __init__(self, text: str, variables: tuple[str, ...]) -> None:
         """Raises CompileError with the words of cel-go."""
         # The parser and the function library are loaded with the first expression.
-        from .compiling import compile_text  # noqa: PLC0415
+        from .compiling import compile_text  # noqa: PLC0415 - loads the parser, which most kinds never need
 
         self.text, self.variables = text, variables
         self._compiled = compile_text(text, dict.fromkeys(variables, DYN))

@@ -74,7 +74,7 @@ _STAGES = {BOOL: ("", "program ", "cel expression"), STRING: ("messageExpression
 def _compiled(text: str, variables: Mapping[str, Type], wanted: Type) -> tuple[Compiled | None, str]:
     """The program, or why there is none."""
     # The parser and the function library are loaded with the first rule: most servers start without one.
-    from .compiling import compile_text  # noqa: PLC0415
+    from .compiling import compile_text  # noqa: PLC0415 - loads the parser, which most kinds never need
 
     compilation, instantiation, name = _STAGES[wanted]
     try:
