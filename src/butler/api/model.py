@@ -114,6 +114,8 @@ class ResourceType(ModelType):
         *,
         plural: str = "",
         short: str | tuple[str, ...] = (),
+        group: str = GROUP,
+        version: str = VERSION,
         namespaced: bool = True,
         columns: tuple[Column, ...] = (AGE,),
         scale: Scale | None = None,
@@ -121,7 +123,10 @@ class ResourceType(ModelType):
     ) -> type:
         if plural:
             settings |= {"tag_field": "kind", "tag": name}
-            namespace["address"] = Address(GROUP, VERSION, name, plural, namespaced)
+            address = namespace["address"] = Address(group, version, name, plural, namespaced)
+            if group != GROUP:
+                namespace.setdefault("__annotations__", {})["api_version"] = "str"
+                namespace["api_version"] = address.api_version
             namespace["short_names"] = (short,) if isinstance(short, str) else short
             namespace["columns"], namespace["scale"] = columns, scale
         return super().__new__(mcls, name, bases, namespace, **settings)

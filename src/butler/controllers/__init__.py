@@ -1,0 +1,1 @@
+"""What Butler does: one module or folder for each kind."""

@@ -1,0 +1,1 @@
+"""What Butler drives: Cluster API, Kamaji, Helm; each as far as Butler needs it."""

@@ -1,0 +1,1 @@
+"""Kamaji: control planes that run as pods of the management cluster."""
