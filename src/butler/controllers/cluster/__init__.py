@@ -1,0 +1,5 @@
+"""TenantCluster: the steps from a request to a running cluster."""
+
+from .reconciler import TenantClusters
+
+__all__ = ["TenantClusters"]

@@ -1,0 +1,55 @@
+"""Other people's kinds that a tenant cluster is made of, in the form in which they are cached."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from butler.api.model import Address, Model, ObjectMeta
+from butler.engines.capi import kinds as capi
+from butler.engines.kamaji import kinds as kamaji
+
+NAMESPACE = Address("", "v1", "Namespace", "namespaces", namespaced=False)
+SECRET = Address("", "v1", "Secret", "secrets", namespaced=True)
+
+CLUSTER = capi.Cluster.address
+MACHINE_DEPLOYMENT = capi.MachineDeployment.address
+KUBEADM_CONFIG_TEMPLATE = capi.KubeadmConfigTemplate.address
+KAMAJI_CONTROL_PLANE = kamaji.KamajiControlPlane.address
+TenantControlPlane = kamaji.TenantControlPlane
+
+
+class NodeRef(Model):
+    """A node of the tenant's cluster."""
+
+    name: str
+
+
+class MachineSeenSpec(Model):
+    """What is asked of a machine."""
+
+    provider_id: str | None = None
+    version: str | None = None
+
+
+class MachineSeenStatus(Model):
+    """How far a machine is."""
+
+    phase: str | None = None
+    node_ref: NodeRef | None = None
+
+
+class MachineSeen(Model):
+    """As much of a Machine as a cluster's status says of it."""
+
+    address: ClassVar[Address] = capi.Machine.address
+    metadata: ObjectMeta
+    spec: MachineSeenSpec = MachineSeenSpec()
+    status: MachineSeenStatus = MachineSeenStatus()
+
+
+class SecretSeen(Model):
+    """That there is a Secret, and nothing of what is in it."""
+
+    address: ClassVar[Address] = SECRET
+    metadata: ObjectMeta
+    type: str = ""

@@ -1,0 +1,191 @@
+"""TenantCluster → a running Kubernetes cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from butler.api.cluster import ObservedAddon, TenantCluster
+from butler.api.config import ButlerConfig
+from butler.api.model import Address
+from butler.api.provider import ProviderConfig
+from butler.api.team import Team
+from butler.engines.addons import Addon, Installer
+from butler.engines.capi.kinds import CLUSTER_NAME
+from butler.engines.core import Secret
+from butler.engines.tenants import Tenants, admin_kubeconfig_secret
+from butler.errors import NotFound
+from butler.kube.client import Selection
+from butler.providers import registry
+from butler.runtime.clock import Clock, SystemClock
+from butler.runtime.manager import Manager
+from butler.runtime.objects import Kind, identity_of, key
+from butler.runtime.reconciler import Outcome, Permission, Reconciler, Watch
+
+from . import deletion, kinds, names
+from .acceptance import Accepted, Refused, accept
+from .manifests import ensure
+from .scope import Scope
+from .sight import BY_NAMESPACE, Caches
+from .status import Report, deleting_status, notes_for, refused_status, status_after
+from .step import Step, Verdict
+from .steps import STEPS
+from .steps.addons import Addons, missing_addons, observed
+from .steps.workers import outdated, stray
+
+_OF_CLUSTERS = Selection(labels=CLUSTER_NAME)
+_OURS = Selection(labels=f"{names.MANAGED_BY}=butler,{names.SOURCE_NAME}")
+_LOOK_AGAIN = timedelta(minutes=10)
+"""When to ask again for something whose end no watch tells, such as the end of a deletion."""
+
+_SELECTIONS: dict[Kind, Selection] = {kinds.NAMESPACE: _OURS, kinds.SecretSeen: _OF_CLUSTERS}
+
+
+class TenantClusters(Reconciler[TenantCluster]):
+    """Goes through the steps: makes what should exist, then says how far it is."""
+
+    kind = TenantCluster
+    finalizer = names.FINALIZER
+    workers = 16
+
+    def __init__(
+        self,
+        manager: Manager,
+        tenants: Tenants,
+        installer: Installer,
+        providers: Iterable[str],
+        clock: Clock | None = None,
+    ) -> None:
+        self._client, self._tenants, self._installer = manager.client, tenants, installer
+        self._clock = clock or SystemClock()
+        self._informers = manager.informers
+        self._sight = Caches(manager.informers, _SELECTIONS)
+        templates = [registry.templates(name) for name in providers]
+        made: list[Address] = [
+            kinds.CLUSTER,
+            kinds.MACHINE_DEPLOYMENT,
+            kinds.KUBEADM_CONFIG_TEMPLATE,
+            kinds.KAMAJI_CONTROL_PLANE,
+            *(kind for one in templates for kind in (one.cluster_kind, one.machine_template_kind)),
+        ]
+        inside: list[Kind] = [*made, kinds.TenantControlPlane, kinds.MachineSeen, kinds.SecretSeen]
+        self.watches = (
+            Watch(kinds.NAMESPACE, _by_labels, _OURS),
+            *(Watch(kind, self._by_namespace, _SELECTIONS.get(kind, Selection())) for kind in inside),
+            *(Watch(kind, self._everyone, matters=_spec_of) for kind in (ProviderConfig, ButlerConfig, Team)),
+        )
+        self.permissions = (
+            *(Permission(kind, ("patch", "create", "delete", "get")) for kind in (kinds.NAMESPACE, *made)),
+            Permission(kinds.SECRET, ("get",)),
+        )
+        for kind in inside:
+            manager.informers.of(kind, _SELECTIONS.get(kind)).index(BY_NAMESPACE, _namespace_of)
+        manager.informers.of(TenantCluster).index(BY_NAMESPACE, _namespace_of)
+        manager.informers.of(ProviderConfig).index(BY_NAMESPACE, _namespace_of)
+
+    async def reconcile(self, obj: TenantCluster) -> Outcome:
+        try:
+            accepted = accept(obj, self._sight)
+        except Refused as refused:
+            status = refused_status(obj.status, refused.condition_reason, str(refused), self._clock.now())
+            return Outcome(status, notes=notes_for(obj.status, status))
+        scope = self._scope(accepted)
+        report = await self._go_through(scope)
+        addons = observed(scope)
+        if report[-1][0].condition == Addons.condition and report[-1][1].changing and _all_but_last(report):
+            addons = await self._install(scope)
+            report = [*report[:-1], (report[-1][0], _addons_verdict(scope, addons))]
+        status = status_after(scope, report, addons, self._clock.now())
+        return Outcome(status, notes=notes_for(obj.status, status))
+
+    async def finalize(self, obj: TenantCluster) -> Outcome:
+        waiting = await deletion.take_down(self._client, obj)
+        namespace = obj.status.tenant_namespace
+        if not waiting:
+            if namespace:
+                await self._tenants.forget(namespace, obj.metadata.name)
+            return Outcome(obj.status)
+        status = deleting_status(obj.status, waiting, self._clock.now())
+        return Outcome(status, again=_LOOK_AGAIN, notes=notes_for(obj.status, status))
+
+    def _scope(self, accepted: Accepted) -> Scope:
+        meta = accepted.cluster.metadata
+        namespace = accepted.cluster.status.tenant_namespace or names.tenant_namespace(meta.name, meta.uid)
+        return Scope(accepted, namespace, self._sight)
+
+    async def _go_through(self, scope: Scope) -> Report:
+        report: list[tuple[Step, Verdict]] = []
+        for step in STEPS:
+            for wanted in step.manifests(scope):
+                await ensure(self._client, self._sight.get(wanted.kind, wanted.key), wanted)
+            verdict = step.verdict(scope)
+            report.append((step, verdict))
+            if step.holds and not verdict.done:
+                return report
+        await self._prune(scope)
+        return report
+
+    async def _prune(self, scope: Scope) -> None:
+        """Remove what an earlier form of the cluster needed."""
+        for name in stray(scope):
+            await self._remove(kinds.MACHINE_DEPLOYMENT, name, scope.namespace)
+        for kind, name in outdated(scope):
+            await self._remove(kind, name, scope.namespace)
+
+    async def _remove(self, kind: Any, name: str, namespace: str) -> None:
+        live = self._sight.get(kind, key(namespace, name))
+        if live is None or live["metadata"].get("deletionTimestamp"):
+            return
+        try:
+            await self._client.delete(kind, name, namespace, uid=live["metadata"]["uid"])
+        except NotFound:
+            # The cache will say so too.
+            return
+
+    async def _install(self, scope: Scope) -> tuple[ObservedAddon, ...]:
+        secret = await self._client.get(Secret, admin_kubeconfig_secret(scope.name), scope.namespace)
+        tenant = await self._tenants.client_for(secret)
+        wanted = [Addon(one.name, one.version, one.values) for one in missing_addons(scope)]
+        done = await self._installer.install(tenant, wanted)
+        found = {one.name: one for one in observed(scope)}
+        for one in done:
+            found[one.name] = ObservedAddon(
+                name=one.name,
+                version=one.version,
+                status="Failed" if one.problem else "Healthy",
+                managed_by="butler",
+            )
+        return tuple(found.values())
+
+    def _by_namespace(self, obj: Any) -> Iterable[str]:
+        """Whose namespace an object is in."""
+        namespace = self._informers.of(kinds.NAMESPACE, _OURS).get(identity_of(obj).namespace)
+        return _by_labels(namespace) if namespace is not None else ()
+
+    def _everyone(self, obj: Any) -> Iterable[str]:
+        return self._informers.of(TenantCluster).keys()
+
+
+def _all_but_last(report: Report) -> bool:
+    return all(verdict.done for _, verdict in report[:-1])
+
+
+def _addons_verdict(scope: Scope, addons: tuple[ObservedAddon, ...]) -> Verdict:
+    failed = sorted(one.name for one in addons if one.status == "Failed")
+    if failed:
+        return Verdict(False, "AddonInstallFailed", f"could not be installed: {', '.join(failed)}")
+    return Verdict(True, "AddonsInstalled", ", ".join(sorted(one.name for one in addons)))
+
+
+def _by_labels(obj: Any) -> Iterable[str]:
+    labels = obj["metadata"].get("labels") or {}
+    return (key(labels.get(names.SOURCE_NAMESPACE, ""), labels[names.SOURCE_NAME]),)
+
+
+def _namespace_of(obj: Any) -> Iterable[str]:
+    return (identity_of(obj).namespace,)
+
+
+def _spec_of(obj: Any) -> Any:
+    return obj.spec

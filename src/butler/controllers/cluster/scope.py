@@ -1,0 +1,93 @@
+"""What one visit to a cluster has to go on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from butler.api.cluster import TenantCluster
+from butler.api.model import Address
+from butler.engines.kamaji.kinds import TenantControlPlane
+from butler.providers.contract import Blueprint, Templates
+
+from . import kinds, names, versions
+from .acceptance import Accepted
+from .manifests import Manifest, Object, manifest
+from .settings import Settings
+from .sight import Sight
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A cluster that was accepted, and the objects that were made for it."""
+
+    accepted: Accepted
+    namespace: str
+    sight: Sight
+
+    @property
+    def cluster(self) -> TenantCluster:
+        return self.accepted.cluster
+
+    @property
+    def name(self) -> str:
+        return self.accepted.cluster.metadata.name
+
+    @property
+    def settings(self) -> Settings:
+        return self.accepted.settings
+
+    @property
+    def templates(self) -> Templates:
+        return self.accepted.templates
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        return names.object_labels(self.cluster)
+
+    @cached_property
+    def tenant_control_plane(self) -> TenantControlPlane | None:
+        found: TenantControlPlane | None = self.sight.get(TenantControlPlane, f"{self.namespace}/{self.name}")
+        return found
+
+    @cached_property
+    def endpoint(self) -> tuple[str, int] | None:
+        """Where the tenant's API server is, as soon as Kamaji knows."""
+        control_plane = self.tenant_control_plane
+        text = control_plane.status.control_plane_endpoint if control_plane else None
+        if not text:
+            return None
+        host, _, port = text.rpartition(":")
+        return host, int(port)
+
+    @cached_property
+    def running_version(self) -> str:
+        """The version the control plane runs; empty until it does."""
+        control_plane = self.tenant_control_plane
+        resources = control_plane.status.kubernetes_resources if control_plane else None
+        version = resources.version.version if resources and resources.version else None
+        parsed = versions.parse(version) if version else None
+        return str(parsed) if parsed else ""
+
+    @cached_property
+    def worker_version(self) -> str:
+        """The version workers are to have: the wanted one as soon as the control plane has it."""
+        wanted = self.settings.version
+        return self.running_version or wanted
+
+    @cached_property
+    def blueprint(self) -> Blueprint:
+        return self.settings.blueprint(self.cluster, self.accepted.provider, self.namespace)
+
+    def live(self, kind: Address, name: str) -> Object | None:
+        """An object in the tenant's namespace as it is."""
+        found: Object | None = self.sight.get(kind, f"{self.namespace}/{name}")
+        return found
+
+    def wanted(self, kind: Address, name: str, **content: Any) -> Manifest:
+        """An object in the tenant's namespace as it should be."""
+        return manifest(kind, name, self.namespace, self.labels, **content)
+
+    def machines(self) -> list[kinds.MachineSeen]:
+        return list(self.sight.within(kinds.MachineSeen, self.namespace))

@@ -1,0 +1,144 @@
+"""What a cluster's status says, given how far its steps are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec import structs
+
+from butler.api.cluster import (
+    ClusterPhase,
+    ObservedAddon,
+    ObservedState,
+    ObservedWorkers,
+    TenantClusterStatus,
+)
+from butler.api.shared import Condition, LocalRef
+from butler.engines.tenants import admin_kubeconfig_secret
+from butler.runtime.conditions import condition, merged, without
+from butler.runtime.reconciler import Note
+
+from . import kinds
+from .scope import Scope
+from .step import Step, Verdict
+from .steps import STEPS
+from .steps.workers import counts_of
+
+READY = "Ready"
+
+Report = Sequence[tuple[Step, Verdict]]
+"""The steps that were reached, with how far they are."""
+
+_ESTABLISHED = {ClusterPhase.READY, ClusterPhase.RUNNING, ClusterPhase.UPDATING}
+
+
+def status_after(scope: Scope, report: Report, addons: tuple[ObservedAddon, ...], now: datetime) -> TenantClusterStatus:
+    """The whole status after a visit."""
+    old = scope.cluster.status
+    phase = _phase(old, report)
+    desired, ready = counts_of(scope)
+    nodes = tuple(sorted(one.status.node_ref.name for one in scope.machines() if one.status.node_ref))
+    return structs.replace(
+        old,
+        phase=phase,
+        conditions=_conditions(old.conditions, report),
+        tenant_namespace=scope.namespace,
+        control_plane_endpoint="{}:{}".format(*scope.endpoint) if scope.endpoint else old.control_plane_endpoint,
+        kubeconfig_secret_ref=_kubeconfig(scope),
+        worker_nodes_desired=desired,
+        worker_nodes_ready=ready,
+        observed_state=ObservedState(
+            kubernetes_version=scope.running_version or None,
+            workers=ObservedWorkers(desired=desired, ready=ready, nodes=nodes),
+            addons=addons,
+        ),
+        last_transition_time=now if phase is not old.phase else old.last_transition_time,
+    )
+
+
+def refused_status(old: TenantClusterStatus, reason: str, message: str, now: datetime) -> TenantClusterStatus:
+    """A cluster that cannot be as it is written. One that runs goes on as it was."""
+    established = old.phase in _ESTABLISHED
+    phase = old.phase if established else ClusterPhase.FAILED
+    wanted = [condition("Accepted", False, reason, message)]
+    if not established:
+        wanted.append(condition(READY, False, reason, message))
+    return structs.replace(
+        old,
+        phase=phase,
+        conditions=merged(old.conditions, *wanted),
+        last_transition_time=now if phase is not old.phase else old.last_transition_time,
+    )
+
+
+def deleting_status(old: TenantClusterStatus, message: str, now: datetime) -> TenantClusterStatus:
+    phase = ClusterPhase.DELETING
+    return structs.replace(
+        old,
+        phase=phase,
+        conditions=merged(old.conditions, condition(READY, False, "Deleting", message)),
+        last_transition_time=now if phase is not old.phase else old.last_transition_time,
+    )
+
+
+def notes_for(old: TenantClusterStatus, new: TenantClusterStatus) -> tuple[Note, ...]:
+    """What happened, told when the phase or the number of workers changes."""
+    notes: list[Note] = []
+    if new.phase is not old.phase:
+        notes.extend(_phase_note(old, new))
+    before, after = old.worker_nodes_desired, new.worker_nodes_desired
+    if before is not None and after is not None and before != after:
+        notes.append(Note("ClusterScaling", f"from {before} to {after} workers"))
+    return tuple(notes)
+
+
+def _phase_note(old: TenantClusterStatus, new: TenantClusterStatus) -> Sequence[Note]:
+    ready = new.condition(READY)
+    match new.phase:
+        case ClusterPhase.PROVISIONING if old.phase in {None, ClusterPhase.PENDING, ClusterPhase.FAILED}:
+            return [Note("ClusterProvisioning", f"in namespace {new.tenant_namespace}")]
+        case ClusterPhase.RUNNING if old.phase is not ClusterPhase.UPDATING:
+            return [Note("ClusterReady", f"{new.worker_nodes_ready} workers are ready")]
+        case ClusterPhase.RUNNING:
+            return [Note("ClusterUpdated", f"{new.worker_nodes_ready} workers are ready")]
+        case ClusterPhase.UPDATING:
+            return [Note("ClusterUpdating", ready.message if ready else "")]
+        case ClusterPhase.DELETING:
+            return [Note("ClusterDeleting", ready.message if ready else "")]
+        case ClusterPhase.FAILED:
+            return [Note("ClusterFailed", ready.message if ready else "", "Warning")]
+    return []
+
+
+def _phase(old: TenantClusterStatus, report: Report) -> ClusterPhase:
+    waiting = [(step, verdict) for step, verdict in report if not verdict.done]
+    if not waiting and len(report) == len(STEPS):
+        return ClusterPhase.RUNNING
+    if old.phase in _ESTABLISHED:
+        changing = any(verdict.changing for _, verdict in waiting)
+        return ClusterPhase.UPDATING if changing or old.phase is ClusterPhase.UPDATING else ClusterPhase.RUNNING
+    step, _ = waiting[0]
+    if step.condition == "AddonsReady":
+        return ClusterPhase.INSTALLING
+    return ClusterPhase.FAILED if step.condition == "QuotaSatisfied" else ClusterPhase.PROVISIONING
+
+
+def _conditions(old: tuple[Condition, ...], report: Report) -> tuple[Condition, ...]:
+    """A condition for each step that was reached, and one for all of them."""
+    wanted = [condition(step.condition, verdict.done, verdict.reason, verdict.message) for step, verdict in report]
+    reached = {step.condition for step, _ in report}
+    unreached = [step.condition for step in STEPS if step.condition not in reached]
+    first = next(((step, verdict) for step, verdict in report if not verdict.done), None)
+    if first is None:
+        ready = condition(READY, True, "ReconcileSucceeded", "everything is as asked")
+    else:
+        step, verdict = first
+        ready = condition(READY, False, verdict.reason, f"{step.title.lower()}: {verdict.message}")
+    return merged(without(old, *unreached), *wanted, ready)
+
+
+def _kubeconfig(scope: Scope) -> LocalRef | None:
+    name = admin_kubeconfig_secret(scope.name)
+    there = scope.sight.get(kinds.SecretSeen, f"{scope.namespace}/{name}")
+    return LocalRef(name=name) if there is not None else None

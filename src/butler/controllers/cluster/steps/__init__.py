@@ -1,0 +1,29 @@
+"""The life of a tenant cluster, step by step."""
+
+from __future__ import annotations
+
+from ..step import Step
+from .acceptance import Acceptance
+from .addons import Addons
+from .control_plane import ControlPlane
+from .image import Image
+from .infrastructure import Infrastructure
+from .kubeconfig import Kubeconfig
+from .namespace import Namespace
+from .network import Network
+from .quota import Quota
+from .workers import Workers
+
+STEPS: tuple[Step, ...] = (
+    Acceptance(),
+    Quota(),
+    Namespace(),
+    Network(),
+    Image(),
+    ControlPlane(),
+    Infrastructure(),
+    Workers(),
+    Kubeconfig(),
+    Addons(),
+)
+"""In the order of creation; deletion goes the other way."""

@@ -1,0 +1,42 @@
+"""What is installed inside the cluster."""
+
+from __future__ import annotations
+
+from butler.api.cluster import ObservedAddon
+
+from ..scope import Scope
+from ..settings import AddonSettings
+from ..step import Step, Verdict, Whose
+
+NETWORK = "cilium"
+"""The one addon without which a cluster is of no use."""
+
+
+class Addons(Step):
+    """Reads what the installer last found; installing itself is the reconciler's work, since it takes other hands."""
+
+    condition, title = "AddonsReady", "Addons"
+
+    def verdict(self, scope: Scope) -> Verdict:
+        found = {one.name: one for one in observed(scope)}
+        missing = missing_addons(scope)
+        failed = sorted(name for name, one in found.items() if one.status == "Failed")
+        if NETWORK in failed:
+            return Verdict(False, "CNIInstallFailed", f"{NETWORK} could not be installed", Whose.PLATFORM)
+        if failed:
+            return Verdict(False, "AddonInstallFailed", f"could not be installed: {', '.join(failed)}", Whose.PLATFORM)
+        if missing:
+            names = ", ".join(one.name for one in missing)
+            return Verdict(False, "AddonsInstalling", f"to be installed: {names}", changing=True)
+        return Verdict(True, "AddonsInstalled", ", ".join(sorted(found)))
+
+
+def observed(scope: Scope) -> tuple[ObservedAddon, ...]:
+    state = scope.cluster.status.observed_state
+    return state.addons if state is not None else ()
+
+
+def missing_addons(scope: Scope) -> tuple[AddonSettings, ...]:
+    """Addons that are wanted and not there, or there in another version."""
+    there = {(one.name, one.version) for one in observed(scope) if one.status == "Healthy"}
+    return tuple(one for one in scope.settings.addons if (one.name, one.version) not in there)

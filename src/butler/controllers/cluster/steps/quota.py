@@ -1,0 +1,87 @@
+"""The cluster is within what its team and its provider allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from butler.api.cluster import TenantCluster
+
+from .. import names
+from ..scope import Scope
+from ..settings import settings_of
+from ..step import Step, Verdict, Whose
+
+
+class Quota(Step):
+    """Counts the clusters that came before: the youngest is the one too many. A cluster that runs is never taken down
+    by a limit; only what it asks for beyond is refused."""
+
+    condition, title, holds = "QuotaSatisfied", "Quota", True
+
+    def verdict(self, scope: Scope) -> Verdict:
+        for reason, problem in _exceeded(scope):
+            return Verdict(False, reason, problem, Whose.OWNER)
+        return Verdict(True, "QuotaSatisfied")
+
+
+def _exceeded(scope: Scope) -> Iterator[tuple[str, str]]:
+    others = _older(scope)
+    workers = scope.settings.workers
+    team, limits = scope.accepted.team, scope.accepted.provider.spec.limits
+    total = workers + sum(_workers(one, scope) for one in others)
+    if limits is not None:
+        yield from _above("QuotaExceeded", "clusters on this provider", len(others) + 1, limits.max_clusters_per_team)
+        yield from _above("QuotaExceeded", "workers on this provider", total, limits.max_nodes_per_team)
+    if team is None:
+        return
+    allowed = team.spec.resource_limits
+    if allowed is not None:
+        yield from _above("QuotaExceeded", "workers in one cluster", workers, allowed.max_nodes_per_cluster)
+        yield from _above("QuotaExceeded", "clusters of the team", len(others) + 1, allowed.max_clusters)
+        yield from _above("QuotaExceeded", "workers of the team", total, allowed.max_total_nodes)
+    yield from _environment(scope, others)
+
+
+def _environment(scope: Scope, others: list[TenantCluster]) -> Iterator[tuple[str, str]]:
+    team, wanted = scope.accepted.team, scope.cluster.metadata.labels.get(names.ENVIRONMENT)
+    environment = next((one for one in team.spec.environments if one.name == wanted), None) if team else None
+    if environment is None or environment.limits is None:
+        return
+    same = [one for one in others if one.metadata.labels.get(names.ENVIRONMENT) == wanted]
+    limits, member = environment.limits, _member(scope.cluster)
+    yield from _above("EnvQuotaExceeded", f"clusters in {wanted}", len(same) + 1, limits.max_clusters or None)
+    if member:
+        own = sum(_member(one) == member for one in same) + 1
+        yield from _above(
+            "PerMemberCapExceeded", f"clusters of {member} in {wanted}", own, limits.max_clusters_per_member or None
+        )
+
+
+def _older(scope: Scope) -> list[TenantCluster]:
+    """Clusters of the same namespace that were there first, and are not on their way out."""
+    own = scope.cluster.metadata
+    return [
+        one
+        for one in scope.sight.within(TenantCluster, own.namespace)
+        if one.metadata.uid != own.uid and not one.deleting and _age(one) < _age(scope.cluster)
+    ]
+
+
+def _age(cluster: TenantCluster) -> tuple[float, str]:
+    """A cluster that was not created yet is the youngest."""
+    created = cluster.metadata.creation_timestamp
+    return created.timestamp() if created else float("inf"), cluster.metadata.uid
+
+
+def _workers(cluster: TenantCluster, scope: Scope) -> int:
+    return settings_of(cluster, scope.accepted.team, scope.accepted.config).workers
+
+
+def _member(cluster: TenantCluster) -> str:
+    annotations = cluster.metadata.annotations
+    return (annotations.get(names.OWNER) or annotations.get(names.CREATOR) or "").lower()
+
+
+def _above(reason: str, what: str, count: int, limit: int | None) -> Iterator[tuple[str, str]]:
+    if limit is not None and count > limit:
+        yield reason, f"{count} {what}, and {limit} are allowed"

@@ -1,0 +1,35 @@
+"""Installing addons into a tenant's cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from butler.kube.client import Client
+
+
+@dataclass(frozen=True, slots=True)
+class Addon:
+    """An addon in one version."""
+
+    name: str
+    version: str
+    values: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """How an addon is doing; `problem` is empty while it does well."""
+
+    name: str
+    version: str
+    problem: str = ""
+
+
+class Installer(Protocol):
+    """Puts addons into a cluster."""
+
+    async def install(self, tenant: Client, addons: Sequence[Addon]) -> tuple[Installed, ...]:
+        """Install or update each of them, in this order. Idempotent. One that fails keeps no other from trying."""
+        ...

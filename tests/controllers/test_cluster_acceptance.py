@@ -1,0 +1,81 @@
+"""A cluster and what it refers to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from butler.api.cluster import TenantCluster
+from butler.controllers.cluster.acceptance import Refused, accept
+from butler.controllers.cluster.sight import Snapshot
+from tests.controllers.clusters import cluster, config, provider, surroundings, team
+
+
+def refused(wanted: TenantCluster, *objects: Any) -> tuple[str, str]:
+    with pytest.raises(Refused) as error:
+        accept(wanted, surroundings(*objects))
+    return error.value.condition_reason, str(error.value)
+
+
+def test_a_cluster_that_names_no_provider_gets_that_of_the_platform() -> None:
+    assert accept(cluster(), surroundings()).provider.metadata.name == "simulated"
+
+
+def test_the_team_s_provider_wins_over_that_of_the_platform() -> None:
+    wanted = cluster(teamRef={"name": "web"}, namespace="team-web")
+    world = (team(providerConfigRef={"name": "fast"}), provider("fast"), config(multiTenancy={"mode": "Optional"}))
+    assert accept(wanted, surroundings(*world)).provider.metadata.name == "fast"
+
+
+def test_an_unknown_provider_is_refused_with_those_that_exist() -> None:
+    wanted = cluster(providerConfigRef={"name": "nowhere"})
+    assert refused(wanted, provider("other")) == (
+        "ProviderConfigNotFound",
+        'spec.providerConfigRef.name: Not found: "nowhere": there are: other, simulated',
+    )
+
+
+def test_without_any_provider_the_message_says_so() -> None:
+    with pytest.raises(Refused, match="there is none in butler-system"):
+        accept(cluster(), Snapshot())
+
+
+def test_a_provider_for_one_team_is_not_for_another() -> None:
+    world = (provider(scope={"type": "team", "teamRef": {"name": "data"}}), team())
+    assert refused(cluster(), *world) == (
+        "ProviderAccessDenied",
+        "spec.providerConfigRef.name: Forbidden: the provider is only for team data",
+    )
+
+
+@pytest.mark.parametrize(
+    ("mode", "wanted", "reason"),
+    [
+        ("Enforced", cluster(), "TeamRequired"),
+        ("Enforced", cluster(teamRef={"name": "nobody"}), "TeamNotFound"),
+        ("Enforced", cluster(teamRef={"name": "web"}), "NamespaceMismatch"),
+        ("Optional", cluster(namespace="default"), "NamespaceMismatch"),
+        ("Disabled", cluster(namespace="default"), "NamespaceMismatch"),
+    ],
+)
+def test_clusters_are_where_their_team_is(mode: str, wanted: TenantCluster, reason: str) -> None:
+    assert refused(wanted, config(multiTenancy={"mode": mode}), team())[0] == reason
+
+
+def test_an_enforced_team_must_be_ready() -> None:
+    wanted = cluster(teamRef={"name": "web"}, namespace="team-web")
+    world = (config(multiTenancy={"mode": "Enforced"}), team(phase="Pending"))
+    assert refused(wanted, *world)[1].endswith("the team is not ready yet")
+
+
+def test_two_spellings_that_contradict_each_other_are_refused() -> None:
+    wanted = cluster(workers={"machineTemplate": {"disk": "20Gi", "diskSize": "30Gi"}})
+    assert refused(wanted)[0] == "InvalidConfiguration"
+
+
+def test_a_running_cluster_may_not_skip_a_minor() -> None:
+    wanted = cluster(kubernetesVersion="v1.32.0", status={"observedState": {"kubernetesVersion": "v1.30.2"}})
+    reason, message = refused(wanted)
+    assert reason == "VersionNotAllowed"
+    assert message.endswith("the cluster runs v1.30.2, and no minor may be skipped: go to v1.31 first")

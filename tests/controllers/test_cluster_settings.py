@@ -1,0 +1,60 @@
+"""What a cluster gets that it does not say."""
+
+from __future__ import annotations
+
+import msgspec
+
+from butler.controllers.cluster.settings import settings_of
+from tests.controllers.clusters import cluster, config, team
+
+
+def test_a_cluster_that_says_nothing_has_one_worker_of_the_usual_size() -> None:
+    (pool,) = settings_of(cluster(), None, None).pools
+    assert (pool.desired, pool.cpu, pool.memory, pool.disk) == (1, 4, "8Gi", "40Gi")
+
+
+def test_the_environment_wins_over_the_team_and_the_cluster_over_both() -> None:
+    owner = team(
+        clusterDefaults={"workerCount": 2, "workerCPU": 6, "kubernetesVersion": "v1.31.0"},
+        environments=[{"name": "prod", "clusterDefaults": {"workerCount": 5, "workerMemoryGi": 32}}],
+    )
+    wanted = cluster(
+        labels={"butler.butlerlabs.dev/environment": "prod"}, workers={"machineTemplate": {"memory": "64Gi"}}
+    )
+    settings = settings_of(wanted, owner, None)
+    (pool,) = settings.pools
+    assert (settings.version, pool.desired, pool.cpu, pool.memory) == ("v1.31.0", 5, 6, "64Gi")
+
+
+def test_named_pools_stand_beside_the_one_without_a_name() -> None:
+    wanted = cluster(workers={"replicas": 2, "pools": [{"name": "gpu", "minReplicas": 1, "maxReplicas": 4}]})
+    plain, scaled = settings_of(wanted, None, None).pools
+    assert (plain.name, plain.replicas, scaled.name, scaled.replicas, scaled.desired) == ("", 2, "gpu", None, 1)
+
+
+def test_with_named_pools_only_there_is_no_other() -> None:
+    wanted = cluster(workers={"pools": [{"name": "gpu", "replicas": 0}]})
+    assert [pool.name for pool in settings_of(wanted, None, None).pools] == ["gpu"]
+
+
+def test_the_network_comes_first_and_what_is_switched_off_not_at_all() -> None:
+    wanted = cluster(addons={"certManager": {"enabled": False}, "ingress": {"enabled": False}, "loadBalancer": {}})
+    assert [one.name for one in settings_of(wanted, None, None).addons] == ["cilium", "metallb"]
+
+
+def test_addon_versions_come_from_the_cluster_then_the_platform() -> None:
+    wanted = cluster(addons={"cni": {"version": "1.18.1"}, "ingress": {"enabled": False}})
+    settings = settings_of(wanted, None, config(defaultAddonVersions={"cilium": "1.16.0", "certManager": "v1.17.0"}))
+    assert {one.name: one.version for one in settings.addons} == {"cilium": "1.18.1", "cert-manager": "v1.17.0"}
+
+
+def test_control_plane_resources_are_replaced_component_by_component() -> None:
+    platform = config(
+        defaultControlPlaneResources={
+            "apiServer": {"requests": {"cpu": "1"}},
+            "scheduler": {"requests": {"cpu": "100m"}},
+        }
+    )
+    wanted = cluster(controlPlane={"resources": {"apiServer": {"requests": {"cpu": "2"}}}})
+    found = msgspec.to_builtins(settings_of(wanted, None, platform).control_plane_resources)
+    assert found == {"apiServer": {"requests": {"cpu": "2"}}, "scheduler": {"requests": {"cpu": "100m"}}}
