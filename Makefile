@@ -6,7 +6,7 @@ STAMP := $(VENV)/.ready
 export PYTHONHASHSEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check format test generate requirements bench testbed clean
+.PHONY: help setup up check format test generate requirements bench testbed clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -16,6 +16,9 @@ setup: $(STAMP) ## Make .venv with everything installed; nothing to do the secon
 $(STAMP): requirements-dev.txt pyproject.toml scripts/setup
 	@scripts/setup $(PYTHON) $(VENV)
 	@touch $@
+
+up: $(STAMP) ## Start a whole platform here, with a first cluster; ARGS="--detach" and the like are passed on
+	@$(BIN)/butleradm up $(ARGS)
 
 check: $(STAMP) ## Format, lint, types, layers, injected time, generated files
 	$(BIN)/ruff format --check .

@@ -1,40 +1,49 @@
-"""`make bench`: start, memory, requests per second, lists and watches, as a table."""
+"""`make bench`: the API server, the controller runtime and the local platform, each as a table."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager
 
-from . import inprocess, measures, runtime, servers
+from . import fleet, inprocess, measures, runtime, servers
 from .table import Table
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the work, for a look")
-    parser.add_argument("--without-peer", action="store_true", help="do not measure kube-apiserver beside it")
+    parser.add_argument("--without-peer", action="store_true", help="do not measure other programs beside it")
+    parser.add_argument("--only", choices=PARTS, help="one part")
     options = parser.parse_args()
     scale = 0.1 if options.quick else 1.0
-    table = Table("over HTTPS, 4 kB custom resources")
+    for name, (title, measure) in PARTS.items():
+        if options.only in (None, name):
+            table = Table(title)
+            asyncio.run(measure(table, scale, not options.without_peer))
+            table.show()
+
+
+async def _servers(table: Table, scale: float, peer: bool) -> None:
     started: list[Callable[[], AbstractContextManager[servers.Running]]] = [servers.butler]
-    if not options.without_peer:
+    if peer:
         started.append(servers.kubernetes)
     for start in started:
         try:
             with start() as server:
                 print(f"measuring {server.name} ...", flush=True)
-                asyncio.run(measures.all_of(server, table, scale))
+                await measures.all_of(server, table, scale)
         except FileNotFoundError as error:
             print(f"left out: {error}", flush=True)
-    table.show()
-    own = Table("in process")
-    asyncio.run(inprocess.all_of(own, scale))
-    own.show()
-    controllers = Table("controllers over HTTPS, 4 kB custom resources")
-    asyncio.run(runtime.all_of(controllers, scale, peer=not options.without_peer))
-    controllers.show()
+
+
+PARTS: dict[str, tuple[str, Callable[[Table, float, bool], Coroutine[None, None, None]]]] = {
+    "server": ("over HTTPS, 4 kB custom resources", _servers),
+    "inprocess": ("in process", inprocess.all_of),
+    "controllers": ("controllers over HTTPS, 4 kB custom resources", runtime.all_of),
+    "platform": (f"local platform, clusters of {fleet.WORKERS} workers, no simulated delays", fleet.all_of),
+}
 
 
 if __name__ == "__main__":

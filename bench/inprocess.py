@@ -24,7 +24,7 @@ _CRD = Path(__file__).parent.parent / "deploy" / "crds" / "tenantclusters.yaml"
 _USER = UserInfo("bench", groups=("system:masters",))
 
 
-async def all_of(table: Table, scale: float) -> None:
+async def all_of(table: Table, scale: float, _peer: bool) -> None:
     data = Path(tempfile.mkdtemp(prefix="butler-bench-"))
     async with Server(data) as server:
         clusters = await _prepare(server.root)

@@ -52,7 +52,7 @@ class _Phase(msgspec.Struct):
     status: _Status = msgspec.field(default_factory=_Status)
 
 
-async def all_of(table: Table, scale: float, *, peer: bool = True) -> None:
+async def all_of(table: Table, scale: float, peer: bool) -> None:
     count = int(10_000 * scale)
     with servers.butler() as server:
         async with HttpClient(kubeconfig.load(server.kubeconfig)) as client:

@@ -57,6 +57,13 @@ async def test_revisions_only_grow(store: Store) -> None:
     assert revisions == sorted(set(revisions))
 
 
+async def test_a_watch_from_the_list_of_an_empty_store_sees_the_first_write(store: Store) -> None:
+    world = World(store)
+    seen = store.page(world.bucket).revision
+    first = await world.put("ns/a")
+    assert [event.revision for event in store.events(world.bucket, "", seen)] == [first]
+
+
 async def test_a_staged_write_is_latest_before_it_is_readable(store: Store) -> None:
     world = World(store)
     pending = asyncio.ensure_future(world.put("ns/a", "new"))
@@ -64,6 +71,41 @@ async def test_a_staged_write_is_latest_before_it_is_readable(store: Store) -> N
     assert store.latest(world.bucket, "ns/a") is not None
     await pending
     assert store.get(world.bucket, "ns/a") is not None
+
+
+async def test_a_group_of_any_size_is_stored_whole(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    store = Store(path)
+    keys = [f"ns/{index:04}" for index in range(700)]
+    await asyncio.gather(*(World(store).put(key, key) for key in keys))
+    await store.close()
+    store = Store(path)
+    assert World(store).texts() == keys
+    await store.close()
+
+
+async def test_of_the_changes_of_one_object_in_one_group_the_last_counts(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    world = World(store := Store(path))
+    writes = [
+        asyncio.ensure_future(write)
+        for write in (
+            world.put("ns/changed", "old", owners=("uid-1",)),
+            world.put("ns/changed", "new", owners=("uid-2",)),
+            world.put("ns/replaced", "old", owners=("uid-1",)),
+            world.delete("ns/replaced"),
+            world.put("ns/replaced", "new"),
+            world.put("ns/deleted", owners=("uid-1",)),
+            world.delete("ns/deleted"),
+        )
+    ]
+    await asyncio.gather(*writes)
+    await store.close()
+    world = World(store := Store(path))
+    assert world.texts() == ["new", "new"]
+    assert store.dependents("uid-1") == []
+    assert store.dependents("uid-2") == [(world.bucket, "ns/changed")]
+    await store.close()
 
 
 async def test_keys_are_listed_in_the_order_of_their_bytes(store: Store) -> None:
@@ -211,7 +253,7 @@ async def test_a_flipped_bit_in_an_object_is_noticed_when_it_is_read(tmp_path: P
     await store.close()
     path.write_bytes(path.read_bytes().replace(b"preciousprecious", b"preciousprecioux", 1))
     store = Store(path)
-    with pytest.raises(DataDamaged, match="revision 1"):
+    with pytest.raises(DataDamaged, match="revision 2"):
         store.get(store.bucket("root", "test/things"), "ns/a")
     await store.close()
 
@@ -227,7 +269,7 @@ async def test_a_lost_write_ahead_log_is_noticed_at_the_start(tmp_path: Path) ->
     copied.write_bytes(path.read_bytes())
     copied.with_suffix(".revision").write_bytes(path.with_suffix(".revision").read_bytes())
     await store.close()
-    with pytest.raises(DataDamaged, match="revision 20 was acknowledged"):
+    with pytest.raises(DataDamaged, match="revision 21 was acknowledged"):
         Store(copied)
 
 

@@ -10,7 +10,8 @@ import pytest
 from butler.api.model import Address
 from butler.apiserver.auth.pki import ROOT, Pki
 from butler.apiserver.direct import DirectClient
-from butler.apiserver.served import ServedSpace
+from butler.apiserver.own_service import Location
+from butler.apiserver.spaces import Spaces
 from butler.apiserver.storage.store import Store
 from butler.apiserver.watching import Hub
 from butler.errors import NotFound
@@ -117,8 +118,8 @@ def test_the_whole_embedded_api_runs_on_it(tmp_path: Path) -> None:
         pki = Pki(tmp_path, loop.clock)
         pki.open()
         store = Store(None)
-        space = ServedSpace(ROOT, store, Hub(store), pki, loop.clock, loop.chance)
-        await space.start()
+        spaces = Spaces(store, Hub(store), pki, Location("192.0.2.1", 6443), loop.clock, loop.chance)
+        space = await spaces.add(ROOT)
         client = DirectClient(space)
         owner = await client.create({"metadata": {"name": "owner", "namespace": "default"}}, config_maps)
         reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
@@ -128,7 +129,7 @@ def test_the_whole_embedded_api_runs_on_it(tmp_path: Path) -> None:
         await asyncio.sleep(60)
         with pytest.raises(NotFound):
             await client.get(config_maps, "owned", "default")
-        await space.stop()
+        await spaces.stop()
         return str(owner["metadata"]["uid"])
 
     assert deterministic.run(main, seed=1) == deterministic.run(main, seed=1)

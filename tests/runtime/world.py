@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
@@ -22,7 +22,7 @@ from butler.apiserver.resources import Resource as Served
 from butler.apiserver.served import ServedSpace
 from butler.apiserver.space import Space
 from butler.apiserver.storage.store import Store
-from butler.apiserver.watching import Hub, Watcher
+from butler.apiserver.watching import Hub
 from butler.errors import AlreadyExists, ButlerError, InvalidConfiguration, NotFound
 from butler.runtime.clock import Chance, Clock
 from butler.runtime.conditions import condition, merged
@@ -84,35 +84,12 @@ class Part(Resource, plural="parts"):
 PART: Address = Part.address
 
 
-class InOrder(set[Watcher]):
-    """A set that remembers the order, which depends on memory addresses otherwise."""
-
-    def __init__(self) -> None:
-        self._order: dict[Watcher, None] = {}
-
-    def add(self, watcher: Watcher) -> None:
-        self._order[watcher] = None
-
-    def discard(self, watcher: object) -> None:
-        self._order = {one: None for one in self._order if one is not watcher}
-
-    def __iter__(self) -> Iterator[Watcher]:
-        return iter(self._order)
-
-
-class OrderedHub(Hub):
-    """Hands events to watchers in the order they came."""
-
-    def add(self, watcher: Watcher) -> None:
-        self._watchers.setdefault(watcher.bucket, InOrder()).add(watcher)
-
-
 class MemorySpace(Space):
     """An API with the kinds of this world, and nothing running in the background."""
 
     def __init__(self, clock: Clock, chance: Chance) -> None:
         super().__init__("test", Store(None), Kinds(_kinds()), clock, chance)
-        self.hub = OrderedHub(self.store)
+        self.hub = Hub(self.store)
         self.namespaces[NAMESPACE] = False
 
     def client(self) -> DirectClient:

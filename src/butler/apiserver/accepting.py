@@ -142,6 +142,8 @@ def unknown_fields(paths: list[str]) -> list[str]:
 def _check_type(space: Space, resource: Resource, body: Object) -> None:
     """What the body says it is must be what is expected; built-in kinds need not say it. Raises Malformed, ApiError."""
     kind, api_version = body.get("kind"), body.get("apiVersion")
+    if kind == resource.kind and api_version == resource.api_version:
+        return
     for name, given in (("kind", kind), ("apiVersion", api_version)):
         if given is not None and not isinstance(given, str):
             what = f"json: cannot unmarshal {go_kind(given)} into Go struct field .{name} of type string"

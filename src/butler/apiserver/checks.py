@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from butler.errors import FieldError, FieldProblem
 
@@ -65,7 +65,8 @@ class Checks:
         )
         if self.resource.is_custom:
             problems += self._custom().validate(obj)
-            problems += self._scale_problems(obj)
+            if self.resource.scale is not None:
+                problems += scale_problems(self.resource.scale, obj)
             problems += self._judged(obj, None, problems)
         elif self.resource.behaviour is not None:
             problems += self.resource.behaviour.validate(obj)
@@ -76,14 +77,12 @@ class Checks:
         problems = objectmeta.validate_metadata_update(obj["metadata"], old["metadata"], built_in=self._qualified)
         if self.resource.is_custom:
             problems += self._custom().validate_update(obj, old)
-            problems += self._scale_problems(obj)
+            if self.resource.scale is not None:
+                problems += scale_problems(self.resource.scale, obj)
             problems += self._judged(obj, old, problems, warn)
         elif self.resource.behaviour is not None:
             problems += self.resource.behaviour.validate_update(obj, old)
         return problems
-
-    def _scale_problems(self, obj: Object) -> Iterable[FieldError]:
-        return scale_problems(self.resource.scale, obj) if self.resource.scale is not None else ()
 
     def _judged(
         self, obj: Object, old: Object | None, problems: list[FieldError], warn: Callable[[str], None] | None = None
@@ -92,7 +91,7 @@ class Checks:
         rules = self._custom_rules()
         if not rules:
             return []
-        if any(problem.problem in _BLOCKING for problem in problems):
+        if problems and any(problem.problem in _BLOCKING for problem in problems):
             return [_NOT_JUDGED]
         return rules.validate(obj, old, warn=warn)
 

@@ -108,7 +108,8 @@ class Converter:
 
     async def written(self, resource: Resource, value: bytes) -> bytes:
         """What was stored just now, in this version."""
-        return await self.value(resource, Row("", _NEWEST, value))
+        stored = Row("", _NEWEST, value)
+        return value if is_ready(resource, stored) else (await self.shown(resource, [stored]))[0]
 
     async def for_storage(self, resource: Resource, obj: Object) -> Object:
         """An object of this version as it is to be stored."""

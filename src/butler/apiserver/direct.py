@@ -26,7 +26,7 @@ from butler.kube.client import (
 )
 from butler.kube.codec import Codec, Kind, codec_for, object_codec, part_codec
 
-from . import deleting, patching, reading, refusals, scaling, writing
+from . import binding, deleting, evicting, patching, reading, refusals, scaling, writing
 from .auth.pki import ADMIN
 from .auth.rbac import Attributes, forbidden
 from .auth.users import AUTHENTICATED, MASTERS, UserInfo
@@ -37,6 +37,7 @@ from .resources import Object
 from .served import ServedSpace
 from .watching import Watch
 
+POD = Address("", "v1", "Pod", "pods", namespaced=True)
 ADMINISTRATOR = UserInfo(ADMIN, groups=(MASTERS, AUTHENTICATED))
 
 
@@ -91,11 +92,17 @@ class DirectClient:
         _, namespace = name_of(obj)
         places.check_new(address, namespace)
         target = self._target("create", address, namespace)
+        if target.resource.kind == "Binding" and not target.resource.group:
+            return await self._bind(target, _wire(codec, obj), self._options("CreateOptions", manager, dry_run))
         if target.resource.verbs == ("create",):
             raise MethodNotAllowed(f"{target.resource.qualified} are answered over HTTP only")
         options = self._options("CreateOptions", manager, dry_run)
         answer = await writing.create(self._space, target, _wire(codec, obj), options)
         return self._told(codec.one(answer.body()), options)
+
+    async def _bind(self, target: Target, request: Object, options: WriteOptions) -> Object:
+        await binding.bind(self._space, target.namespace, request, options)
+        return self._told({"apiVersion": "v1", "kind": "Status", "metadata": {}, "status": "Success"}, options)
 
     async def apply(
         self,
@@ -155,6 +162,14 @@ class DirectClient:
         wanted = queries.delete_options(Query(), delete_options(propagation, uid, version, grace, dry_run))
         options = WriteOptions(self._user)
         await deleting.delete(self._space, target, wanted, options)
+        self._told(None, options)
+
+    async def evict(self, name: str, namespace: str, *, grace: int | None = None, dry_run: bool = False) -> None:
+        target = self._object("delete", POD, name, namespace)
+        self._authorize("create", POD, namespace, name, "eviction")
+        wanted = queries.delete_options(Query(), delete_options("", "", "", grace, dry_run))
+        options = self._options("CreateOptions", "", dry_run)
+        await evicting.evict(self._space, target, {"metadata": {"name": name, "namespace": namespace}}, wanted, options)
         self._told(None, options)
 
     # -- what every request goes through ---------------------------------------------------------------------------

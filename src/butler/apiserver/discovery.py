@@ -132,16 +132,19 @@ class Discovery:
         return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
-def version_info(build: str = "") -> dict[str, str]:
-    """What `/version` answers: the Kubernetes version whose API this is, and which build of ours it is."""
+def version_info(build: str = "", shown: str = "") -> dict[str, str]:
+    """What `/version` answers: the Kubernetes version whose API this is, and which build of ours it is; or, where a
+    cluster is to pass for one of another version (`v1.31.4`), that version and nothing else."""
+    own = f"v{KUBERNETES_MAJOR}.{KUBERNETES_MINOR}.4+butler" + (f".{build}" if build else "")
+    major, minor = (shown.removeprefix("v").split(".") + [""])[:2] if shown else (KUBERNETES_MAJOR, KUBERNETES_MINOR)
     return {
-        "major": KUBERNETES_MAJOR,
-        "minor": KUBERNETES_MINOR,
-        "emulationMajor": KUBERNETES_MAJOR,
-        "emulationMinor": KUBERNETES_MINOR,
-        "minCompatibilityMajor": KUBERNETES_MAJOR,
-        "minCompatibilityMinor": str(int(KUBERNETES_MINOR) - 1),
-        "gitVersion": f"v{KUBERNETES_MAJOR}.{KUBERNETES_MINOR}.4+butler" + (f".{build}" if build else ""),
+        "major": major,
+        "minor": minor,
+        "emulationMajor": major,
+        "emulationMinor": minor,
+        "minCompatibilityMajor": major,
+        "minCompatibilityMinor": str(int(minor) - 1) if minor.isdigit() else minor,
+        "gitVersion": shown or own,
         "gitCommit": "",
         "gitTreeState": "",
         "buildDate": "1970-01-01T00:00:00Z",

@@ -83,9 +83,9 @@ def coerce_metadata(obj: dict[str, Any]) -> list[str]:
     """Decode the metadata of a custom resource in place; answers the paths of unknown fields.
 
     Afterwards metadata is there and has only known fields that are not empty. Raises Malformed for a wrong type."""
-    unknown = [f"metadata.{name}" for name in decode_metadata(obj)]
+    unknown = decode_metadata(obj)
     obj.setdefault("metadata", {})
-    return unknown
+    return [f"metadata.{name}" for name in unknown] if unknown else []
 
 
 def tidy(obj: dict[str, Any]) -> None:
@@ -114,10 +114,10 @@ def validate_metadata(
     """What is wrong with the metadata of a new object, whose name has been generated if it was to be.
 
     `name_rule`: subdomain, label, label1035 or path-segment. `built_in`: finalizers need a domain."""
-    problems = [*_name_problems(meta, _NAME_RULES[name_rule], path), *_namespace_problems(meta, namespaced, path)]
+    problems = _name_problems(meta, _NAME_RULES[name_rule], path) + _namespace_problems(meta, namespaced, path)
     if meta.get("generation", 0) < 0:
         problems.append(_invalid(f"{path}.generation", meta["generation"], "must be greater than or equal to 0"))
-    problems += _labels_and_owners(meta, path, _finalizer_problems(meta, path))
+    problems += _labels_and_owners(meta, path, finalizers=True)
     return problems + list(_unqualified(meta, path)) if built_in else problems
 
 
@@ -128,7 +128,7 @@ def validate_metadata_update(
 
     Kubernetes checks an update twice, once for all kinds and once for the kind, and reports both."""
     general = validate_metadata(new, bool(old.get("namespace")), "path-segment", path)
-    changes = [*_forbidden_changes(new, old, path), *_labels_and_owners(new, path, ())]
+    changes = [*_forbidden_changes(new, old, path), *_labels_and_owners(new, path, finalizers=False)]
     return general + changes + changes + (list(_unqualified(new, path)) if built_in else [])
 
 
@@ -136,42 +136,51 @@ def _invalid(path: str, value: Any, detail: str) -> FieldError:
     return FieldError(FieldProblem.INVALID, path, detail, value)
 
 
-def _name_problems(meta: Meta, rule: formats.Format, path: str) -> Iterator[FieldError]:
+def _name_problems(meta: Meta, rule: formats.Format, path: str) -> list[FieldError]:
+    problems: list[FieldError] = []
     prefix, name = meta.get("generateName", ""), meta.get("name", "")
     if prefix:
         # What will be appended makes up for a dash at the end.
         shown = f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
-        for broken in rule(shown if rule is not formats.path_segment else prefix):
-            yield _invalid(f"{path}.generateName", prefix, broken)
+        broken = rule(shown if rule is not formats.path_segment else prefix)
+        problems += [_invalid(f"{path}.generateName", prefix, one) for one in broken]
     if not name:
-        yield FieldError(FieldProblem.REQUIRED, f"{path}.name", "name or generateName is required")
-        return
-    for broken in rule(name):
-        yield _invalid(f"{path}.name", name, broken)
+        return [*problems, FieldError(FieldProblem.REQUIRED, f"{path}.name", "name or generateName is required")]
+    if broken := rule(name):
+        problems += [_invalid(f"{path}.name", name, one) for one in broken]
+    return problems
 
 
-def _namespace_problems(meta: Meta, namespaced: bool, path: str) -> Iterator[FieldError]:
+def _namespace_problems(meta: Meta, namespaced: bool, path: str) -> list[FieldError]:
     namespace = meta.get("namespace", "")
     if not namespaced:
-        if namespace:
-            yield FieldError(FieldProblem.FORBIDDEN, f"{path}.namespace", "not allowed on this type")
-    elif not namespace:
-        yield FieldError(FieldProblem.REQUIRED, f"{path}.namespace")
-    else:
-        for broken in formats.label(namespace):
-            yield _invalid(f"{path}.namespace", namespace, broken)
+        forbidden = FieldError(FieldProblem.FORBIDDEN, f"{path}.namespace", "not allowed on this type")
+        return [forbidden] if namespace else []
+    if not namespace:
+        return [FieldError(FieldProblem.REQUIRED, f"{path}.namespace")]
+    return [_invalid(f"{path}.namespace", namespace, broken) for broken in formats.label(namespace)]
 
 
-def _labels_and_owners(meta: Meta, path: str, finalizers: Iterator[FieldError] | tuple[()]) -> Iterator[FieldError]:
-    for key, value in meta.get("labels", {}).items():
+def _labels_and_owners(meta: Meta, path: str, *, finalizers: bool) -> Iterator[FieldError]:
+    """Most objects lack most of these, and every write comes by: so it is asked first what is there."""
+    if "labels" in meta:
+        yield from _label_problems(meta["labels"], f"{path}.labels")
+    if "annotations" in meta:
+        yield from annotation_problems(meta["annotations"], f"{path}.annotations")
+    if "ownerReferences" in meta:
+        yield from _owner_problems(meta["ownerReferences"], f"{path}.ownerReferences")
+    if finalizers and "finalizers" in meta:
+        yield from _finalizer_problems(meta["finalizers"], f"{path}.finalizers")
+    if "managedFields" in meta:
+        yield from _managed_problems(meta["managedFields"], f"{path}.managedFields")
+
+
+def _label_problems(labels: Mapping[str, str], path: str) -> Iterator[FieldError]:
+    for key, value in labels.items():
         for broken in formats.qualified_name(key):
-            yield _invalid(f"{path}.labels", key, broken)
+            yield _invalid(path, key, broken)
         for broken in formats.label_value(value):
-            yield _invalid(f"{path}.labels", value, broken)
-    yield from annotation_problems(meta.get("annotations", {}), f"{path}.annotations")
-    yield from _owner_problems(meta.get("ownerReferences", []), f"{path}.ownerReferences")
-    yield from finalizers
-    yield from _managed_problems(meta.get("managedFields", []), f"{path}.managedFields")
+            yield _invalid(path, value, broken)
 
 
 def annotation_problems(annotations: Mapping[str, str], path: str) -> Iterator[FieldError]:
@@ -218,14 +227,12 @@ def _owner_reference_problems(owner: Meta, path: str) -> Iterator[FieldError]:
         yield _invalid(path, _as_struct(owner), "/v1, Kind=Event is disallowed from being an owner")
 
 
-def _finalizer_problems(meta: Meta, path: str) -> Iterator[FieldError]:
-    finalizers = meta.get("finalizers", [])
+def _finalizer_problems(finalizers: list[str], path: str) -> Iterator[FieldError]:
     for finalizer in finalizers:
         for broken in formats.qualified_name(finalizer):
-            yield _invalid(f"{path}.finalizers", finalizer, broken)
+            yield _invalid(path, finalizer, broken)
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
-        detail = "finalizer orphan and foregroundDeletion cannot be both set"
-        yield _invalid(f"{path}.finalizers", finalizers, detail)
+        yield _invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
 
 
 def _unqualified(meta: Meta, path: str) -> Iterator[FieldError]:
@@ -256,12 +263,12 @@ def finalizer_warnings(meta: Meta, old: Meta | None = None) -> list[str]:
 
 def _managed_problems(entries: list[Meta], path: str) -> Iterator[FieldError]:
     for index, entry in enumerate(entries):
-        where, operation, manager = f"{path}[{index}]", entry.get("operation", ""), entry.get("manager", "")
+        where, operation = f"{path}[{index}]", entry.get("operation", "")
         if operation not in ("Apply", "Update"):
             yield _invalid(f"{where}.operation", operation, "must be `Apply` or `Update`")
         if entry.get("fieldsType", "FieldsV1") not in ("", "FieldsV1"):
             yield _invalid(f"{where}.fieldsType", entry["fieldsType"], "must be `FieldsV1`")
-        yield from field_manager_problems(manager, f"{where}.manager")
+        yield from field_manager_problems(entry.get("manager", ""), f"{where}.manager")
         if len(entry.get("subresource", "").encode()) > 256:
             yield FieldError(FieldProblem.TOO_LONG, f"{where}.subresource", "may not be more than 256 bytes")
 
@@ -270,6 +277,8 @@ def field_manager_problems(manager: str, path: str) -> Iterator[FieldError]:
     """What is wrong with the name of a field manager."""
     if len(manager.encode()) > 128:
         yield FieldError(FieldProblem.TOO_LONG, path, "may not be more than 128 bytes")
+    if manager.isprintable():
+        return
     for index, char in enumerate(manager):
         if not char.isprintable():
             detail = f"invalid character U+{ord(char):04X} (at position {index})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import msgspec
@@ -19,8 +19,7 @@ _EVERY_FIELD = FieldSelector()
 FieldValidation = Literal["Strict", "Warn", "Ignore"]
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(msgspec.Struct, frozen=True):
     """The place a request speaks of: a resource, perhaps one object of it, perhaps a part of that."""
 
     resource: Resource
@@ -30,15 +29,14 @@ class Target:
 
     @property
     def key(self) -> str:
-        return object_key(self.resource, self.namespace, self.name)
+        return f"{self.namespace}/{self.name}" if self.resource.namespaced else self.name
 
 
 def object_key(resource: Resource, namespace: str, name: str) -> str:
-    return f"{namespace}/{name}" if resource.namespaced else name
+    return Target(resource, namespace, name).key
 
 
-@dataclass(slots=True)
-class WriteOptions:
+class WriteOptions(msgspec.Struct):
     """How to write, and on whose behalf."""
 
     user: UserInfo
@@ -48,7 +46,7 @@ class WriteOptions:
     force: bool = False
     remarks: Remarks | None = None
     """What a strict reader would say about the body; none when it has nothing to say but of unknown fields."""
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[str] = []
     """Filled while the request is served; becomes Warning headers."""
 
     def warn(self, text: str) -> None:
@@ -95,8 +93,7 @@ class WatchOptions:
         return replace(self, fields=FieldSelector((*self.fields.terms, ("metadata.name", True, name))))
 
 
-@dataclass(slots=True)
-class Answer:
+class Answer(msgspec.Struct):
     """One object as it is stored: JSON without apiVersion and kind, which depend on the version asked for."""
 
     resource: Resource

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from butler.errors import FieldError
@@ -111,19 +111,16 @@ class Resource:
     deprecation: str = ""
     """The warning a client gets when it uses this version."""
 
-    @property
-    def api_version(self) -> str:
-        return f"{self.group}/{self.version}" if self.group else self.version
+    api_version: str = field(init=False)
+    qualified: str = field(init=False)
+    """`deployments.apps`, `pods`: how error messages name the resource."""
+    storage_key: str = field(init=False)
+    """What all versions of one kind share in the store."""
 
-    @property
-    def qualified(self) -> str:
-        """`deployments.apps`, `pods`: how error messages name the resource."""
-        return f"{self.plural}.{self.group}" if self.group else self.plural
-
-    @property
-    def storage_key(self) -> str:
-        """What all versions of one kind share in the store."""
-        return self.stored_at or f"{self.group}/{self.plural}"
+    def __post_init__(self) -> None:
+        self.api_version = f"{self.group}/{self.version}" if self.group else self.version
+        self.qualified = f"{self.plural}.{self.group}" if self.group else self.plural
+        self.storage_key = self.stored_at or f"{self.group}/{self.plural}"
 
     @property
     def is_converted(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from butler.errors import FieldError, FieldProblem
@@ -26,32 +26,31 @@ class _WrongType(Exception):
     """A value on the way is not what it has to be."""
 
 
-def scale_problems(scale: Scale, obj: Object) -> Iterator[FieldError]:
+def scale_problems(scale: Scale, obj: Object) -> list[FieldError]:
     """Replicas are counts, and the selector is text; what is not there is fine."""
-    yield from _count_problems(obj, scale.spec_replicas)
-    yield from _count_problems(obj, scale.status_replicas)
+    problems = _count_problems(obj, scale.spec_replicas) + _count_problems(obj, scale.status_replicas)
     if scale.label_selector:
         try:
             _found(obj, scale.label_selector, str, "string")
         except _WrongType as error:
-            yield FieldError(FieldProblem.INVALID, scale.label_selector, str(error), "")
+            problems.append(FieldError(FieldProblem.INVALID, scale.label_selector, str(error), ""))
+    return problems
 
 
-def _count_problems(obj: Object, path: str) -> Iterator[FieldError]:
+def _count_problems(obj: Object, path: str) -> list[FieldError]:
     try:
         count = _found(obj, path, int, "int64")
     except _WrongType as error:
-        yield FieldError(FieldProblem.INVALID, path, str(error), 0)
-        return
-    if count is not None and count < 0:
-        yield FieldError(FieldProblem.INVALID, path, "should be a non-negative integer", count)
-    elif count is not None and count > _MOST:
-        yield FieldError(FieldProblem.INVALID, path, f"should be less than or equal to {_MOST}", count)
+        return [FieldError(FieldProblem.INVALID, path, str(error), 0)]
+    if count is None or 0 <= count <= _MOST:
+        return []
+    detail = "should be a non-negative integer" if count < 0 else f"should be less than or equal to {_MOST}"
+    return [FieldError(FieldProblem.INVALID, path, detail, count)]
 
 
 def _found(obj: Object, path: str, wanted: type, name: str) -> Any:
     """The value at a path, or None. Raises _WrongType."""
-    names = path.removeprefix(".").split(".")
+    names = _names(path)
     value: Any = obj
     for index, part in enumerate(names):
         if not isinstance(value, dict):
@@ -65,6 +64,11 @@ def _found(obj: Object, path: str, wanted: type, name: str) -> Any:
     return value
 
 
-def _wrong(names: list[str], value: Any, wanted: str) -> _WrongType:
+@lru_cache(maxsize=1024)
+def _names(path: str) -> tuple[str, ...]:
+    return tuple(path.removeprefix(".").split("."))
+
+
+def _wrong(names: tuple[str, ...], value: Any, wanted: str) -> _WrongType:
     shown, kind = go_text(value), _GO_TYPES[type(value)]
     return _WrongType(f".{'.'.join(names)} accessor error: {shown} is of the type {kind}, expected {wanted}")

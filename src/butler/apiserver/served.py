@@ -3,104 +3,176 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any
+
+import msgspec
 
 from butler.runtime.clock import Chance, Clock
 
-from . import crds
-from .auth import bootstrap_policy
+from . import crds, furnishing, own_service, records
 from .auth.authentication import SpaceAccess
+from .auth.authority import KeyPair
 from .auth.impersonation import Impersonator
-from .auth.pki import Pki
+from .auth.pki import SpaceKeys
+from .auth.rbac import Rbac
 from .auth.tokens import SigningKey, TokenIssuer, TokenVerifier
-from .auth.users import UserInfo
 from .background.definitions import Definitions
-from .background.garbage import GarbageCollector
+from .background.garbage import GarbageCollector, Item
 from .background.namespaces import Namespaces
+from .background.own_service import RESOURCES as OWN_SERVICE
+from .background.own_service import OwnService
 from .background.policy import Aggregation, TokenSecrets
 from .background.worker import Worker
 from .builtins import catalogue
 from .builtins.behaviours import behaviour_of
-from .builtins.pods import SYSTEM_PRIORITIES
 from .discovery import Discovery
+from .furnishing import Pattern
 from .kinds import Kinds
 from .openapi import OpenApi
-from .requests import Target, WriteOptions
+from .own_service import Location
+from .records import Record
 from .resources import Object, Resource
+from .service_addresses import ServiceAddresses
 from .space import Space
 from .storage.changes import Change
 from .storage.store import Event, Store
 from .watching import Hub
-from .writing import create, rebuild
 
-_SYSTEM_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
-_RBAC_KINDS = ("clusterroles", "roles", "clusterrolebindings", "rolebindings")
 _RBAC = "rbac.authorization.k8s.io"
-_WEBHOOK_KINDS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
+_RBAC_KINDS = {
+    f"{_RBAC}/clusterroles": "ClusterRole",
+    f"{_RBAC}/roles": "Role",
+    f"{_RBAC}/clusterrolebindings": "ClusterRoleBinding",
+    f"{_RBAC}/rolebindings": "RoleBinding",
+}
+_WEBHOOK_KINDS = {
+    "admissionregistration.k8s.io/mutatingwebhookconfigurations": "MutatingWebhookConfiguration",
+    "admissionregistration.k8s.io/validatingwebhookconfigurations": "ValidatingWebhookConfiguration",
+}
+_DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions"
+
+Observer = Callable[[Event], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What all spaces of one server share."""
+
+    store: Store
+    hub: Hub
+    clock: Clock
+    chance: Chance
+    authority: str
+    """PEM of the authority by which clients recognise the server."""
+    location: Location
+    pattern: Callable[[str], Awaitable[Pattern]]
+    """What a space with Services of that family (IPv4, IPv6) begins with."""
 
 
 class ServedSpace(Space):
     """One isolated API, complete."""
 
-    def __init__(self, name: str, store: Store, hub: Hub, pki: Pki, clock: Clock, chance: Chance) -> None:
-        super().__init__(name, store, Kinds(_built_in()), clock, chance)
-        self.hub = hub
+    def __init__(self, name: str, around: Surroundings, record: Record, keys: SpaceKeys) -> None:
+        super().__init__(name, around.store, Kinds(built_in()), around.clock, around.chance)
+        self.hub, self.record, self.keys = around.hub, record, keys
         self.prefix = ""
         """What stands before every path of this API."""
-        self.discovery, self.openapi = Discovery(self.kinds), OpenApi(self.kinds)
+        self.addresses = ServiceAddresses(record.service_network, self._stored_services)
+        self.rbac = Rbac(stored=self._stored_policy)
         self.impersonator = Impersonator(self.rbac.authorize)
-        keys = pki.space(name)
+        self._documents: tuple[Discovery, OpenApi] | None = None
         signing = SigningKey(keys.signing_key)
-        authority = pki.server_authority.decode()
-        self.issuer = TokenIssuer(signing, clock, chance)
-        self.access = SpaceAccess(keys.authority, TokenVerifier(signing, clock, self.lookup))
-        self._namespaces = Namespaces(self, authority)
+        self.issuer = TokenIssuer(signing, around.clock, around.chance)
+        self.access = SpaceAccess(keys.authority, TokenVerifier(signing, around.clock, self.lookup))
+        family = own_service.family_of(record.service_network)
+        self._namespaces = Namespaces(self, around.authority)
         self._garbage = GarbageCollector(self)
         self._definitions = Definitions(self, self._end_watches)
         self._aggregation = Aggregation(self)
-        self._token_secrets = TokenSecrets(self, self.issuer, authority)
-        self._workers: list[Worker[Any]] = [
-            self._namespaces.worker,
-            self._garbage.worker,
-            self._definitions.worker,
-            self._aggregation.worker,
-            self._token_secrets.worker,
-        ]
-        self._observers: dict[int, list[Callable[[Event], None]]] = {}
-        self._tasks: list[asyncio.Task[None]] = []
-        self._stop_listening: Callable[[], None] = lambda: None
+        self._token_secrets = TokenSecrets(self, self.issuer, around.authority)
+        self._own_service = OwnService(self, around.location, partial(around.pattern, family))
+        self._furnishing: Worker[str] = Worker("furnishing", self._furnish, around.clock)
+        self._observers = self._who_observes()
+
+    @property
+    def version(self) -> str:
+        """The Kubernetes version this API says it is of; empty for the one whose kinds it serves."""
+        return self.record.version
+
+    async def pass_for(self, version: str) -> None:
+        """Say from now on that this API is of that version."""
+        if version != self.version:
+            await self._keep(msgspec.structs.replace(self.record, version=version))
+
+    @property
+    def discovery(self) -> Discovery:
+        return self._described()[0]
+
+    @property
+    def openapi(self) -> OpenApi:
+        return self._described()[1]
+
+    def _described(self) -> tuple[Discovery, OpenApi]:
+        if not self.kinds.has_custom:
+            return _built_in_documents()
+        if self._documents is None:
+            self._documents = Discovery(self.kinds), OpenApi(self.kinds)
+        return self._documents
 
     def lookup(self, plural: str, namespace: str, name: str) -> Object | None:
         """A core object, for those who check tokens."""
         resource = self.kinds.at("", "v1", plural)
         return self.find(resource, namespace, name) if resource is not None else None
 
-    async def start(self) -> None:
-        """Take in what is stored, make what every API has, and begin to work."""
-        self._observe()
-        self._load()
-        self._stop_listening = self.store.listen(self._see)
-        self._tasks = [asyncio.create_task(worker.run()) for worker in self._workers]
-        await self._furnish()
+    def load(self, since: int) -> None:
+        """Take in what is stored, and go on with what is not finished. `since` is the revision of the record.
+
+        What only some requests need (rights, Services) is read when the first of them comes."""
+        self._namespaces.load(self.store.rows(self.name, "/namespaces"))
+        self._definitions.load(self.store.rows(self.name, _DEFINITIONS))
+        self._token_secrets.load(self.store.rows(self.name, "/secrets"))
+        for resource, kind in _WEBHOOK_KINDS.items():
+            for row in self.store.rows(self.name, resource):
+                self.admission.configure(kind, row.key, row.decode())
+        if self.store.newest_in(self.name, f"{_RBAC}/clusterroles") > since:
+            self._aggregation.worker.add("")
+        if self.record.furnished != furnishing.fingerprint():
+            self._furnishing.add("")
+        self._own_service.check()
+
+    def resume(self, item: Item) -> None:
+        """Something was about to happen to an object when the server ended."""
+        self._garbage.worker.add(item)
+
+    def see(self, event: Event, resource: str) -> None:
+        """Something in this space has changed."""
+        for observer in self._observers.get(resource, ()):
+            observer(event)
+        self._garbage.see(event)
+        if event.change is Change.DELETED:
+            self._namespaces.see_gone(event)
+            self._definitions.see_gone(resource)
+
+    def vanish(self) -> None:
+        super().vanish()
+        for worker in self._workers:
+            worker.cancel()
 
     async def stop(self) -> None:
-        self._stop_listening()
-        for task in self._tasks:
-            task.cancel()
-        for task in self._tasks:
-            with suppress(asyncio.CancelledError):
-                await task
+        for worker in self._workers:
+            await worker.stop()
         await self.callouts.close()
 
     def health(self) -> dict[str, str]:
         """Each check by name, with what is wrong or nothing."""
-        dead = [task for task in self._tasks if task.done()]
+        stuck = [worker.name for worker in self._workers if worker.is_stuck]
         return {
             "ping": "",
             "storage": self.store.problem(),
-            "background": f"{len(dead)} of {len(self._tasks)} tasks have ended" if dead else "",
+            "background": f"nobody works on {', '.join(stuck)}" if stuck else "",
         }
 
     def figures(self) -> list[tuple[str, str, str, int]]:
@@ -119,103 +191,104 @@ class ServedSpace(Space):
 
     async def settled(self) -> None:
         """Wait until nothing is left to do in the background."""
-        for worker in self._workers:
-            await worker.idle()
+        while not all(worker.is_idle for worker in self._workers):
+            for worker in self._workers:
+                await worker.idle()
 
-    def _observe(self) -> None:
+    @property
+    def _workers(self) -> tuple[Worker[Any], ...]:
+        return (
+            self._furnishing,
+            self._namespaces.worker,
+            self._garbage.worker,
+            self._definitions.worker,
+            self._aggregation.worker,
+            self._token_secrets.worker,
+            self._own_service.worker,
+        )
+
+    def _who_observes(self) -> dict[str, list[Observer]]:
         """Who wants to know of changes to which resource."""
-        self._on(self._kind("", "namespaces"), self._namespaces.see_namespace)
-        self._on(self._kind("apiextensions.k8s.io", "customresourcedefinitions"), self._definitions.see)
-        self._on(self._kind("", "secrets"), self._token_secrets.see)
-        self._on(self._kind("", "services"), self._see_service)
-        self._on(self._kind(_RBAC, "clusterroles"), self._aggregation.see)
-        for plural in _RBAC_KINDS:
-            self._on(self._kind(_RBAC, plural), self._see_role(self._kind(_RBAC, plural)))
-        for plural in _WEBHOOK_KINDS:
-            kind = self._kind("admissionregistration.k8s.io", plural)
-            self._on(kind, self._see_webhooks(kind))
-
-    def _on(self, resource: Resource, observer: Callable[[Event], None]) -> None:
-        self._observers.setdefault(self.bucket(resource), []).append(observer)
-
-    def _see(self, event: Event) -> None:
-        space, resource = self.store.names_of(event.bucket)
-        if space != self.name:
-            return
-        for observer in self._observers.get(event.bucket, ()):
-            observer(event)
-        self._namespaces.see(event)
-        self._garbage.see(event)
-        self._definitions.see_instance(event, resource)
+        found: dict[str, list[Observer]] = {
+            "/namespaces": [self._namespaces.see_namespace],
+            "/secrets": [self._token_secrets.see],
+            "/services": [self._see_service],
+            _DEFINITIONS: [self._definitions.see],
+            f"{_RBAC}/clusterroles": [self._aggregation.see],
+        }
+        for resource, kind in _RBAC_KINDS.items():
+            found.setdefault(resource, []).append(partial(self._see_role, kind))
+        for resource, kind in _WEBHOOK_KINDS.items():
+            found[resource] = [partial(self._see_webhooks, kind)]
+        for resource in OWN_SERVICE:
+            found.setdefault(resource, []).append(self._own_service.see)
+        return found
 
     def _see_service(self, event: Event) -> None:
         self.addresses.note(event.key, None if event.change is Change.DELETED else event.object)
 
-    def _see_role(self, resource: Resource) -> Callable[[Event], None]:
-        def see(event: Event) -> None:
-            if event.change is Change.DELETED:
-                namespace, _, name = event.key.rpartition("/")
-                self.rbac.remove(resource.kind, namespace, name)
-            else:
-                self.rbac.upsert(resource.kind, event.object)
-
-        return see
-
-    def _see_webhooks(self, resource: Resource) -> Callable[[Event], None]:
-        def see(event: Event) -> None:
-            gone = event.change is Change.DELETED
-            self.admission.configure(resource.kind, event.key, None if gone else event.object)
-
-        return see
-
-    def _load(self) -> None:
-        """Learn what earlier runs stored, as if it had just been added."""
-        for bucket, observers in self._observers.items():
-            for row in self.store.page(bucket).rows:
-                event = Event(row.revision, bucket, row.key, Change.ADDED, row.value, None)
-                for observer in observers:
-                    observer(event)
-
-    async def _furnish(self) -> None:
-        options = WriteOptions(UserInfo("system:apiserver", groups=("system:masters",)), manager="kube-apiserver")
-        for name in _SYSTEM_NAMESPACES:
-            if name not in self.namespaces:
-                await create(self, Target(self._kind("", "namespaces")), {"metadata": {"name": name}}, options)
-        for default in bootstrap_policy.bootstrap_objects():
-            await self._reconcile_policy(default, options)
-        classes = self._kind("scheduling.k8s.io", "priorityclasses")
-        for name, value in SYSTEM_PRIORITIES.items():
-            if self.find(classes, "", name) is None:
-                await create(self, Target(classes), {"metadata": {"name": name}, "value": value}, options)
-
-    async def _reconcile_policy(self, default: Object, options: WriteOptions) -> None:
-        """Bring a default role up to date unless someone said not to."""
-        kind = self.kinds.of_api_version(default["apiVersion"], default["kind"])
-        assert kind is not None
-        meta = default["metadata"]
-        target = Target(kind, meta.get("namespace", ""), meta["name"])
-        existing = self.find(kind, target.namespace, target.name)
-        if existing is None:
-            await create(self, Target(kind, target.namespace), default, options)
+    def _see_role(self, kind: str, event: Event) -> None:
+        if not self.rbac.is_loaded:
             return
-        wanted = bootstrap_policy.reconciled(existing, default)
-        if wanted is not None:
-            wanted = {key: value for key, value in wanted.items() if key not in ("apiVersion", "kind")}
-            await rebuild(self, target, lambda _: wanted, options)
+        if event.change is Change.DELETED:
+            namespace, _, name = event.key.rpartition("/")
+            self.rbac.remove(kind, namespace, name)
+        else:
+            self.rbac.upsert(kind, event.object)
+
+    def _see_webhooks(self, kind: str, event: Event) -> None:
+        gone = event.change is Change.DELETED
+        self.admission.configure(kind, event.key, None if gone else event.object)
+
+    def _stored_policy(self) -> Iterator[tuple[str, Object]]:
+        for resource, kind in _RBAC_KINDS.items():
+            for row in self.store.rows(self.name, resource):
+                yield kind, row.decode()
+
+    def _stored_services(self) -> Iterator[tuple[str, Object]]:
+        for row in self.store.rows(self.name, "/services"):
+            yield row.key, row.decode()
+
+    async def furnish(self) -> None:
+        """Bring the system objects up to date with this version of Butler."""
+        await furnishing.bring_up_to_date(self)
+        if self.record.furnished != furnishing.fingerprint():
+            await self._keep(msgspec.structs.replace(self.record, furnished=furnishing.fingerprint()))
+
+    async def _furnish(self, _: str) -> None:
+        await self.furnish()
+
+    def renew_admin(self, admin: KeyPair) -> None:
+        """Give the administrator another certificate."""
+        self.keys = replace(self.keys, admin=admin)
+        # If that is lost, there will be yet another one.
+        self._keep(msgspec.structs.replace(self.record, admin=admin)).add_done_callback(asyncio.Future.exception)
+
+    def _keep(self, record: Record) -> asyncio.Future[Event]:
+        """Store a changed record."""
+        self.record = record
+        bucket = self.store.bucket(self.name, records.RESOURCE)
+        before = self.store.latest(bucket, records.KEY)
+        assert before is not None
+        return self.store.write(bucket, records.KEY, Change.MODIFIED, record.encode(), previous=before)
 
     def _end_watches(self, resource: Resource) -> None:
         self.hub.end(self.bucket(resource))
 
-    def _kind(self, group: str, plural: str) -> Resource:
-        found = self.kinds.at(group, "v1", plural)
-        assert found is not None, plural
-        return found
 
-
-def _built_in() -> tuple[Resource, ...]:
+@cache
+def built_in() -> tuple[Resource, ...]:
+    """The kinds every API has. They are the same objects in all of them."""
     found = catalogue.resources()
     for resource in found:
         resource.behaviour = behaviour_of(resource.group, resource.kind, resource.version)
         if resource.kind == "CustomResourceDefinition":
             resource.behaviour = crds.CrdBehaviour()
     return found
+
+
+@cache
+def _built_in_documents() -> tuple[Discovery, OpenApi]:
+    """Those of an API without custom kinds."""
+    kinds = Kinds(built_in())
+    return Discovery(kinds), OpenApi(kinds)

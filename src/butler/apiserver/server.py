@@ -7,8 +7,11 @@ import fcntl
 import gc
 import logging
 import os
+import socket
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import AsyncExitStack
+from ipaddress import ip_address
 from pathlib import Path
 from types import TracebackType
 
@@ -20,11 +23,13 @@ from butler.runtime.clock import Chance, Clock, SystemChance, SystemClock
 
 from .auth import files, kubeconfig
 from .auth.authentication import Authenticator
-from .auth.pki import ADMIN, ROOT, Pki
+from .auth.pki import ROOT, Pki
 from .background.housekeeping import Housekeeping
-from .http import addresses
 from .http.face import Face
+from .own_service import Location
 from .served import ServedSpace
+from .service_addresses import SERVICE_NETWORK
+from .spaces import Spaces
 from .storage.store import Store
 from .watching import Hub
 
@@ -52,7 +57,8 @@ class Server:
         self.data, self._host, self._port = data, host, port
         self._clock, self._chance = clock or SystemClock(), chance or SystemChance()
         self._names = tuple(names)
-        self.spaces: dict[str, ServedSpace] = {}
+        self.looked_at: Callable[[str], None] = lambda _: None
+        """Called with the name of the space whenever a request for one comes in from outside."""
 
     @property
     def root(self) -> ServedSpace:
@@ -70,16 +76,21 @@ class Server:
 
     async def start(self) -> None:
         """Open the data and listen. Raises DataInUse, DataDamaged, DataVersion, OSError (the port)."""
-        files.make_private(self.data)
-        self._lock = lock(self.data)
-        self.pki = Pki(self.data / "pki", self._clock, self._names)
-        self.pki.open()
-        self.store = Store(self.data / "state.db")
-        self.hub = Hub(self.store)
-        for name in {ROOT, *self.store.spaces()}:
-            await self.add_space(name)
-        authenticator = Authenticator(lambda space: self.spaces[space].access, self._clock)
-        await self._listen(Face(self.spaces.get, authenticator, ROOT))
+        async with AsyncExitStack() as undo:
+            files.make_private(self.data)
+            self._lock = lock(self.data)
+            undo.callback(os.close, self._lock)
+            self.pki = Pki(self.data / "pki", self._clock, self._names)
+            self.pki.open()
+            await self._bind()
+            undo.callback(self._listener.close)
+            self.store = Store(self.data / "state.db")
+            undo.push_async_callback(self.store.close)
+            self.hub = Hub(self.store)
+            self.spaces = Spaces(self.store, self.hub, self.pki, self._location(), self._clock, self._chance)
+            await self.spaces.open()
+            undo.pop_all()
+        await self._listener.start_serving()
         self._write_kubeconfig()
         self._housekeeping = asyncio.create_task(Housekeeping(self.store, self._clock, self._renew).run())
         log.info("serving url=%s data=%s", self.url, self.data)
@@ -97,42 +108,30 @@ class Server:
             if transport is not None and _has_sent_everything(transport):
                 # Else each would wait for its client's farewell.
                 transport.abort()
-        for name in list(self.spaces):
-            await self.spaces.pop(name).stop()
+        await self.spaces.stop()
         await self.store.close()
         os.close(self._lock)
 
-    async def add_space(self, name: str) -> ServedSpace:
-        """An isolated API under `/clusters/NAME`; the one that exists when there is one."""
-        if name not in self.spaces:
-            space = ServedSpace(name, self.store, self.hub, self.pki, self._clock, self._chance)
-            space.prefix = f"/{addresses.SPACES}/{name}" if name != ROOT else ""
-            await space.start()
-            self.spaces[name] = space
-        return self.spaces[name]
+    async def add_space(self, name: str, service_network: str = SERVICE_NETWORK) -> ServedSpace:
+        """An isolated API under `/clusters/NAME`; the one that exists when there is one.
+
+        Its Services get addresses of `service_network`, the API's own the first one. Durable when this returns, and
+        all or nothing. Raises ValueError for what is no network."""
+        return await self.spaces.add(name, service_network)
 
     async def remove_space(self, name: str) -> None:
-        """Forget an isolated API with everything in it."""
-        space = self.spaces.pop(name)
-        for resource in space.kinds:
-            self.hub.end(space.bucket(resource))
-        await space.stop()
-        self.store.delete_space(name)
-        self.pki.remove_space(name)
+        """Forget an isolated API with everything in it, keys included; nothing happens when there is none.
+
+        Its watches end, requests under way are finished or told that it is gone. An API that is made under the same
+        name later has nothing in common with it."""
+        await self.spaces.remove(name)
 
     def admin_kubeconfig(self, space: str = ROOT) -> bytes:
-        """An administrator's kubeconfig for a space."""
-        served = self.spaces[space]
-        if space == ROOT:
-            credentials = self.pki.admin
-        else:
-            credentials = self.pki.issue_client_certificate(ADMIN, ["system:masters"], 365, space)
-        name = "butler" if space == ROOT else space
-        return kubeconfig.render(
-            kubeconfig.Access(
-                f"{self.url}{served.prefix}", self.pki.server_authority, f"{name}-admin", credentials, name
-            )
-        )
+        """An administrator's kubeconfig for a space: the same bytes at every call, unless the server's address has
+        changed or the certificate in it was about to end."""
+        served, name = self.spaces[space], "butler" if space == ROOT else space
+        url, credentials = f"{self.url}{served.prefix}", self.spaces.admin(space)
+        return kubeconfig.render(kubeconfig.Access(url, self.pki.server_authority, f"{name}-admin", credentials, name))
 
     async def __aenter__(self) -> Server:
         await self.start()
@@ -143,12 +142,17 @@ class Server:
     ) -> None:
         await self.stop()
 
-    async def _listen(self, face: Face) -> None:
-        loop = asyncio.get_running_loop()
+    async def _bind(self) -> None:
+        """Take the port, without answering yet: objects tell which one it is."""
+        authenticator = Authenticator(lambda space: self.spaces[space].access, self._clock)
         self._runner = web.Server(
-            face, keepalive_timeout=300, access_log=None, auto_decompress=False, logger=connections
+            Face(self._find, authenticator, ROOT),
+            keepalive_timeout=300,
+            access_log=None,
+            auto_decompress=False,
+            logger=connections,
         )
-        self._listener = await loop.create_server(
+        self._listener = await asyncio.get_running_loop().create_server(
             self._runner,
             self._host,
             self._port,
@@ -156,8 +160,19 @@ class Server:
             backlog=1024,
             reuse_address=True,
             ssl_handshake_timeout=10,
+            start_serving=False,
         )
         self.port: int = self._listener.sockets[0].getsockname()[1]
+
+    def _find(self, name: str) -> ServedSpace | None:
+        found = self.spaces.get(name)
+        if found is not None:
+            self.looked_at(name)
+        return found
+
+    def _location(self) -> Location:
+        address = self._listener.sockets[0].getsockname()[0]
+        return Location(_outer_address(address) if ip_address(address).is_unspecified else address, self.port)
 
     def _write_kubeconfig(self) -> None:
         files.write_private(self.kubeconfig, self.admin_kubeconfig())
@@ -165,6 +180,20 @@ class Server:
     def _renew(self) -> None:
         if self.pki.renew().admin:
             self._write_kubeconfig()
+
+
+def _outer_address(unspecified: str) -> str:
+    """The address by which this computer is known to others, or to itself if there are none."""
+    family, elsewhere, loopback = (
+        (socket.AF_INET6, "2001:db8::1", "::1") if ":" in unspecified else (socket.AF_INET, "192.0.2.1", "127.0.0.1")
+    )
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            # Sends nothing: it only asks which way it would go.
+            probe.connect((elsewhere, 9))
+        except OSError:
+            return loopback
+        return str(probe.getsockname()[0])
 
 
 def _has_sent_everything(transport: asyncio.WriteTransport) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from butler.errors import FieldError
 
 from .builtins import addresses
@@ -15,7 +17,12 @@ _SERVICES = "/services"
 class ServiceAddresses:
     """Knows what is taken, and gives new Services what they need."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, network: str = SERVICE_NETWORK, stored: Callable[[], Iterable[tuple[str, Object]]] = tuple
+    ) -> None:
+        """`stored` answers the Services there are, by key; it is asked when the first one is written."""
+        self.network = network
+        self._stored: Callable[[], Iterable[tuple[str, Object]]] | None = stored
         self._ips: dict[str, str] = {}
         self._ports: dict[int, str] = {}
 
@@ -23,9 +30,10 @@ class ServiceAddresses:
         """Fill in a Service's addresses, in place; other objects are left alone."""
         if target.resource.storage_key != _SERVICES or target.subresource:
             return []
+        self._load()
         key = target.key
         free = addresses.Addresses(
-            SERVICE_NETWORK,
+            self.network,
             {ip for ip, holder in self._ips.items() if holder != key},
             taken_ports={port for port, holder in self._ports.items() if holder != key},
         )
@@ -33,6 +41,15 @@ class ServiceAddresses:
 
     def note(self, key: str, obj: Object | None) -> None:
         """Remember what a Service has from now on; None when it is gone."""
+        if self._stored is None:
+            self._note(key, obj)
+
+    def _load(self) -> None:
+        stored, self._stored = self._stored, None
+        for key, obj in stored() if stored is not None else ():
+            self._note(key, obj)
+
+    def _note(self, key: str, obj: Object | None) -> None:
         self._ips = {ip: holder for ip, holder in self._ips.items() if holder != key}
         self._ports = {port: holder for port, holder in self._ports.items() if holder != key}
         if obj is None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import cache
 
+from butler.errors import ServiceUnavailable
 from butler.runtime.clock import Chance, Clock
 
 from . import refusals
@@ -26,6 +27,12 @@ _NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _NAME_LIMIT = 63 - 5
 
 
+@cache
+def _built_in_checks(resource: Resource) -> Checks:
+    """Those of a built-in kind are the same in every space."""
+    return Checks(resource)
+
+
 class Space:
     """What every verb needs: where objects are, what kinds there are, what time it is."""
 
@@ -39,24 +46,34 @@ class Space:
         self.addresses = ServiceAddresses()
         self.namespaces: dict[str, bool] = {}
         """Every namespace, and whether it is terminating."""
+        self.is_gone = False
+        """Whether this API was removed: nothing is found in it any more, and nothing can be written."""
         self._checks: dict[Resource, Checks] = {}
         self._buckets: dict[str, int] = {}
-        self._now: tuple[int, str] = (0, "")
+        self._now: tuple[datetime | None, str] = (None, "")
+        """The second that was asked for last, and its text."""
 
     def bucket(self, resource: Resource) -> int:
         number = self._buckets.get(resource.storage_key)
         if number is None:
+            if self.is_gone:
+                raise ServiceUnavailable(f"the API of {self.name} is gone")
             number = self._buckets[resource.storage_key] = self.store.bucket(self.name, resource.storage_key)
         return number
 
     def checks(self, resource: Resource) -> Checks:
         checks = self._checks.get(resource)
         if checks is None:
-            checks = self._checks[resource] = Checks(resource)
+            checks = self._checks[resource] = Checks(resource) if resource.is_custom else _built_in_checks(resource)
         return checks
 
     def forget_checks(self, resource: Resource) -> None:
         self._checks.pop(resource, None)
+
+    def vanish(self) -> None:
+        """From now on there is nothing here."""
+        self.is_gone = True
+        self._buckets.clear()
 
     def latest(self, target: Target) -> Row | None:
         return self.store.latest(self.bucket(target.resource), target.key)
@@ -78,17 +95,19 @@ class Space:
 
     def timestamp(self) -> str:
         """Now, as it stands in metadata."""
-        moment = self.clock.now()
-        second = int(moment.timestamp())
-        if self._now[0] != second:
-            self._now = (second, moment.strftime("%Y-%m-%dT%H:%M:%SZ"))
+        moment = self.clock.now().replace(microsecond=0)
+        if self._now[0] != moment:
+            self._now = (moment, moment.strftime("%Y-%m-%dT%H:%M:%SZ"))
         return self._now[1]
 
     def timestamp_after(self, seconds: int) -> str:
         return (self.clock.now() + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def new_uid(self) -> str:
-        return str(uuid.UUID(bytes=self.chance.bytes(16), version=4))
+        """A UUID of version 4. Every new object has one, and the uuid module takes four times as long."""
+        text = self.chance.bytes(16).hex()
+        variant = "89ab"[int(text[16], 16) & 3]
+        return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:]}"
 
     def generated_name(self, base: str) -> str:
         """`base` and five letters that rarely spell anything."""

@@ -60,14 +60,19 @@ class Hub:
     """Hands every durable event to the watchers of its resource."""
 
     def __init__(self, store: Store) -> None:
-        self._watchers: dict[int, set[Watcher]] = {}
+        self._watchers: dict[int, dict[Watcher, None]] = {}
+        """By bucket, in the order they came."""
         store.listen(self._publish)
 
     def add(self, watcher: Watcher) -> None:
-        self._watchers.setdefault(watcher.bucket, set()).add(watcher)
+        self._watchers.setdefault(watcher.bucket, {})[watcher] = None
 
     def remove(self, watcher: Watcher) -> None:
-        self._watchers.get(watcher.bucket, set()).discard(watcher)
+        watchers = self._watchers.get(watcher.bucket)
+        if watchers is not None:
+            watchers.pop(watcher, None)
+            if not watchers:
+                del self._watchers[watcher.bucket]
 
     def end(self, bucket: int | None = None) -> None:
         """End the watches of one resource, or all."""
@@ -200,6 +205,8 @@ class Watch:
         elif self._from == 0:
             watcher.position = store.committed
         self._hub.add(watcher)
+        if self._space.is_gone:
+            watcher.end()
         try:
             async for batch in self._changes(watcher):
                 yield batch

@@ -11,7 +11,14 @@ from . import lazy
 
 @click.group(
     cls=lazy.LazyGroup,
-    commands_of={"apiserver": "butler.cli.apiserver:apiserver"},
+    commands_of={
+        "apiserver": "butler.cli.apiserver:apiserver",
+        "up": "butler.local.commands:up",
+        "down": "butler.local.commands:down",
+        "status": "butler.local.status:status",
+        "doctor": "butler.local.doctor:doctor",
+        "version": "butler.local.versions:version",
+    },
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="butleradm")

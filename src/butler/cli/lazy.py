@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
+import os
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -13,22 +15,38 @@ from butler.errors import ButlerError
 
 OK, FAILED, USAGE, MISSING, DENIED, TIMED_OUT = 0, 1, 2, 3, 4, 5
 """Exit codes: done, error, wrong usage, not found, denied, timed out."""
+INTERRUPTED = 130
+"""The exit code of whatever Ctrl-C ended, as shells have it."""
 
 _BY_REASON = {"NotFound": MISSING, "Forbidden": DENIED, "Unauthorized": DENIED, "Timeout": TIMED_OUT}
 
 
-class LazyGroup(click.Group):
-    """A group whose commands are named by `module:attribute`."""
+class Failure(click.ClickException):
+    """What a person has to know, and the exit code that goes with it."""
 
-    def __init__(self, *args: Any, commands_of: Mapping[str, str] | None = None, **settings: Any) -> None:
+    def __init__(self, message: str, code: int = FAILED) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are named by `module:attribute`; some may have another name that help does not list."""
+
+    def __init__(
+        self,
+        *args: Any,
+        commands_of: Mapping[str, str] | None = None,
+        also: Mapping[str, str] | None = None,
+        **settings: Any,
+    ) -> None:
         super().__init__(*args, **settings)
-        self._commands_of = dict(commands_of or {})
+        self._commands_of, self._also = dict(commands_of or {}), dict(also or {})
 
     def list_commands(self, context: click.Context) -> list[str]:
         return sorted({*super().list_commands(context), *self._commands_of})
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        place = self._commands_of.get(name)
+        place = self._commands_of.get(self._also.get(name, name))
         if place is None:
             return super().get_command(context, name)
         module, _, attribute = place.partition(":")
@@ -36,21 +54,47 @@ class LazyGroup(click.Group):
         return command
 
 
-def run(group: click.Group, name: str) -> None:
-    """Run a command line; what goes wrong becomes one line on stderr and a documented exit code."""
+def run(group: click.Group, name: str, *, is_brief: bool = False) -> NoReturn:
+    """Run a command line; what goes wrong becomes one line on stderr and a documented exit code.
+
+    A brief program has nothing left to do afterwards, and so is spared the taking apart of the interpreter."""
+    if not is_brief:
+        sys.exit(_outcome(group, name))
+    # Most commands end before there is any garbage, and looking for it takes longer than what they do.
+    gc.set_threshold(100_000)
+    code = _outcome(group, name)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        code = code or FAILED
+    os._exit(code)
+
+
+def _outcome(group: click.Group, name: str) -> int:
     try:
         group.main(prog_name=name, standalone_mode=False)
     except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        return stop.exit_code
     except click.UsageError as error:
         error.show()
-        sys.exit(USAGE)
+        return error.exit_code
     except click.ClickException as error:
-        error.show()
-        sys.exit(FAILED)
-    except click.Abort:
-        click.echo("stopped", err=True)
-        sys.exit(FAILED)
+        _say(f"{name}: {error.format_message()}")
+        return error.code if isinstance(error, Failure) else FAILED
+    except (click.Abort, KeyboardInterrupt):
+        _say("stopped")
+        return INTERRUPTED
     except ButlerError as error:
-        click.echo(f"{name}: {error}", err=True)
-        sys.exit(_BY_REASON.get(error.reason, FAILED))
+        _say(f"{name}: {error}")
+        return exit_code(error)
+    return OK
+
+
+def exit_code(error: ButlerError) -> int:
+    """The exit code of a command that an error ended."""
+    return _BY_REASON.get(error.reason, FAILED)
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)

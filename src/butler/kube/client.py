@@ -156,8 +156,13 @@ class Client(Protocol):
         propagation: Propagation = "",
         uid: str = "",
         version: str = "",
+        grace: int | None = None,
     ) -> None:
-        """Delete an object or mark it for deletion. `uid` and `version` are preconditions (Conflict when not met)."""
+        """Delete an object or mark it for deletion. `uid` and `version` are preconditions (Conflict when not met);
+        `grace` is how many seconds a Pod gets to end, 0 meaning that it has."""
+
+    async def evict(self, name: str, namespace: str) -> None:
+        """Delete a pod as its disruption budgets allow. Raises TooManyRequests when they do not, now."""
 
     async def close(self) -> None:
         """Give back connections; nothing else may be called afterwards."""

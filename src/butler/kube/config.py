@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import quote
 
 from butler.errors import InvalidConfiguration
 
@@ -80,6 +82,15 @@ class Impersonation:
     uid: str = ""
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    def headers(self) -> list[tuple[str, str]]:
+        """What a request carries for it; a header may be there several times."""
+        found = [("Impersonate-User", self.user)] if self.user else []
+        found += [("Impersonate-Group", group) for group in self.groups]
+        found += [("Impersonate-Uid", self.uid)] if self.uid else []
+        for name, values in self.extra.items():
+            found += [(f"Impersonate-Extra-{quote(name, safe='')}", value) for value in values]
+        return found
+
 
 NOBODY_ELSE = Impersonation()
 
@@ -97,6 +108,14 @@ class User:
     password: str = field(default="", repr=False)
     plugin: ExecPlugin | None = None
     impersonation: Impersonation = NOBODY_ELSE
+
+    def authorization(self) -> str:
+        """The header of that name, of what is known without a file; empty for none."""
+        if self.token:
+            return f"Bearer {self.token.strip()}"
+        if self.username or self.password:
+            return f"Basic {base64.b64encode(f'{self.username}:{self.password}'.encode()).decode()}"
+        return ""
 
 
 ANYONE = User()

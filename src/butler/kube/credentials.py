@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import os
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -71,7 +70,7 @@ class Fixed:
         return refused
 
     def _read(self) -> Credential:
-        return Credential(_authorization(self._user), self._user.certificate.read(), self._user.key.read())
+        return Credential(self._user.authorization(), self._user.certificate.read(), self._user.key.read())
 
 
 class TokenFile:
@@ -148,11 +147,3 @@ class Asked:
         certificate, key = printed.client_certificate_data.encode(), printed.client_key_data.encode()
         self._credential = Credential(authorization, certificate, key)
         self._until = printed.expiration_timestamp
-
-
-def _authorization(user: User) -> str:
-    if user.token:
-        return f"Bearer {user.token.strip()}"
-    if user.username or user.password:
-        return f"Basic {base64.b64encode(f'{user.username}:{user.password}'.encode()).decode()}"
-    return ""

@@ -34,7 +34,8 @@ from .credentials import credentials_for
 from .execution import PROTOCOLS, Execution
 from .plugins import Clock
 from .refusals import foreign
-from .transport import Reply, Transport
+from .replies import Reply
+from .transport import Transport
 
 POD = Address("", "v1", "Pod", "pods", True)
 _APPLY = "application/apply-patch+yaml"

@@ -22,9 +22,11 @@ class Entry:
     cluster: Mapping[str, Any]
     user: Mapping[str, Any] = field(repr=False)
     namespace: str = ""
+    user_name: str = ""
+    """The user's name where it is another one."""
 
 
-def entry_from(content: bytes | str, name: str, subject: str = "kubeconfig") -> Entry:
+def entry_from(content: bytes | str, name: str, subject: str = "kubeconfig", *, user_name: str = "") -> Entry:
     """The current context of another kubeconfig, under a name of our choice. Raises InvalidConfiguration."""
     parsed = kubeconfig.parse(content, Path(subject))
     parsed.config()
@@ -32,17 +34,18 @@ def entry_from(content: bytes | str, name: str, subject: str = "kubeconfig") -> 
     context = _named(loaded, "contexts", parsed.current)["context"]
     cluster = _named(loaded, "clusters", context["cluster"])["cluster"]
     user = _named(loaded, "users", context.get("user", "")).get("user") or {}
-    return Entry(name, cluster, user, context.get("namespace") or "")
+    return Entry(name, cluster, user, context.get("namespace") or "", user_name)
 
 
 def put(path: Path, entry: Entry, *, current: bool = True) -> None:
     """Add or replace a context, its cluster and its user. Raises InvalidConfiguration when that cannot be done."""
-    context = {"cluster": entry.name, "user": entry.name}
+    user_name = entry.user_name or entry.name
+    context = {"cluster": entry.name, "user": user_name}
     if entry.namespace:
         context["namespace"] = entry.namespace
     with _changing(path) as content:
         _set(content, "clusters", {"name": entry.name, "cluster": dict(entry.cluster)})
-        _set(content, "users", {"name": entry.name, "user": dict(entry.user)})
+        _set(content, "users", {"name": user_name, "user": dict(entry.user)})
         _set(content, "contexts", {"name": entry.name, "context": context})
         if current or not content.get("current-context"):
             content["current-context"] = entry.name

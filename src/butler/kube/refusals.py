@@ -8,15 +8,13 @@ import ssl
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import aiohttp
-from yarl import URL
-
 from butler.errors import ApiError, Details, ServiceUnavailable, Timeout, error_from_status
 
 from .codec import NotAnObject, decoded
+from .replies import Reply
 
 if TYPE_CHECKING:
-    from .transport import Reply
+    from yarl import URL
 
 _LONGEST_TEXT = 200
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
@@ -72,28 +70,30 @@ def readable(body: bytes) -> str:
 
 def unreachable(place: Place, error: Exception) -> ApiError:
     """The server did not answer at all, or not to the end."""
+    import aiohttp  # noqa: PLC0415 - who gets here has it already; others read refusals without it
+
     match error:
         case aiohttp.ConnectionTimeoutError():
             return ServiceUnavailable(f"{place}: no connection: it takes too long")
         case TimeoutError():
             return Timeout(f"{place}: no answer: nothing came for too long")
         case aiohttp.ClientConnectorCertificateError():
-            return ServiceUnavailable(f"{place}: TLS: {_certificate_problem(error.certificate_error)}")
+            return ServiceUnavailable(f"{place}: TLS: {certificate_problem(error.certificate_error)}")
         case aiohttp.ClientConnectorSSLError():
-            return ServiceUnavailable(f"{place}: TLS: {_tls_problem(error.os_error)}")
+            return ServiceUnavailable(f"{place}: TLS: {tls_problem(error.os_error)}")
         case aiohttp.ClientHttpProxyError():
             return ServiceUnavailable(f"{place}: the proxy answered {error.status} {error.message}")
         case aiohttp.ClientProxyConnectionError():
             proxy = Place(error.host, error.port or 0)
-            return ServiceUnavailable(f"{place}: proxy {proxy}: {_system_problem(error.os_error)}")
+            return ServiceUnavailable(f"{place}: proxy {proxy}: {system_problem(error.os_error)}")
         case aiohttp.ClientConnectorDNSError():
-            return ServiceUnavailable(f"{place}: the name cannot be resolved: {_system_problem(error.os_error)}")
+            return ServiceUnavailable(f"{place}: the name cannot be resolved: {system_problem(error.os_error)}")
         case aiohttp.ClientConnectorError():
-            return ServiceUnavailable(f"{place}: {_system_problem(error.os_error)}")
+            return ServiceUnavailable(f"{place}: {system_problem(error.os_error)}")
         case aiohttp.ClientResponseError():
             return ServiceUnavailable(f"{place}: the answer is not HTTP: {error.message}")
         case ssl.SSLError():
-            return ServiceUnavailable(f"{place}: TLS: {_tls_problem(error)}")
+            return ServiceUnavailable(f"{place}: TLS: {tls_problem(error)}")
     return ServiceUnavailable(f"{place}: the connection was cut: {error or type(error).__name__}")
 
 
@@ -107,19 +107,21 @@ def _status(reply: Reply) -> dict[str, object] | None:
     return found if isinstance(found, dict) and found.get("kind") == "Status" else None
 
 
-def _certificate_problem(error: Exception) -> str:
+def certificate_problem(error: Exception) -> str:
+    """Why a server is not believed."""
     said = getattr(error, "verify_message", "") or str(error)
     return f"the server's certificate is refused: {said.rstrip('.')}"
 
 
-def _tls_problem(error: BaseException) -> str:
+def tls_problem(error: BaseException) -> str:
+    """Why no safe connection was made."""
     reason = str(getattr(error, "reason", None) or error)
     if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST"):
         return "the server does not speak TLS there"
     return reason.replace("_", " ").lower()
 
 
-def _system_problem(error: OSError) -> str:
+def system_problem(error: OSError) -> str:
     """`Connection refused` rather than what asyncio makes of it."""
     if error.errno is not None and error.errno > 0:
         return os.strerror(error.errno)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import ssl
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,6 +66,8 @@ def _as_file(content: bytes) -> Iterator[str]:
         finally:
             os.close(handle)
         return
+    import tempfile  # noqa: PLC0415 - slow to import, and rarely needed
+
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch, "pem")
         path.touch(mode=0o600)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping
-from dataclasses import dataclass
 from ssl import SSLContext, SSLError
 from typing import Any
-from urllib.parse import quote
 from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
 
 import aiohttp
@@ -18,9 +16,10 @@ from yarl import URL
 from butler.errors import ApiError
 
 from . import tls
-from .config import Config, Impersonation
+from .config import Config
 from .credentials import Credential, Credentials
 from .refusals import Place, refusal, unreachable
+from .replies import JSON, Reply
 
 log = logging.getLogger("butler.kube")
 
@@ -35,22 +34,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 _ESCAPED = re.compile(r"\\(.)")
 
-JSON = "application/json"
 Websocket = aiohttp.ClientWebSocketResponse[bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """A whole answer."""
-
-    status: int
-    reason: str
-    headers: Mapping[str, str]
-    body: bytes
-
-    @property
-    def is_json(self) -> bool:
-        return self.headers.get("Content-Type", "").partition(";")[0].strip() == JSON
 
 
 class Transport:
@@ -217,7 +201,7 @@ class Transport:
             headers["Authorization"] = credential.authorization
         if self._config.cluster.disable_compression:
             headers["Accept-Encoding"] = "identity"
-        for name, value in _impersonation(self._config.user.impersonation):
+        for name, value in self._config.user.impersonation.headers():
             headers.add(name, value)
         return headers
 
@@ -264,12 +248,3 @@ def _proxy(config: Config, server: URL) -> URL | None:
         return None
     named = getproxies_environment().get(server.scheme)
     return URL(named) if named else None
-
-
-def _impersonation(wanted: Impersonation) -> list[tuple[str, str]]:
-    headers = [("Impersonate-User", wanted.user)] if wanted.user else []
-    headers += [("Impersonate-Group", group) for group in wanted.groups]
-    headers += [("Impersonate-Uid", wanted.uid)] if wanted.uid else []
-    for name, values in wanted.extra.items():
-        headers += [(f"Impersonate-Extra-{quote(name, safe='')}", value) for value in values]
-    return headers

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 from butler.api.model import Address
 from butler.api.provider import ProviderConfig
+from butler.runtime.clock import Chance, Clock, SystemChance, SystemClock
 
 Object = dict[str, Any]
 
@@ -67,6 +68,16 @@ class Asset:
     id: str
     name: str
     token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a provider takes from the process it runs in."""
+
+    clock: Clock = field(default_factory=SystemClock)
+    chance: Chance = field(default_factory=SystemChance)
+    simulation: object = None
+    """The simulated data centre, where there is one."""
 
 
 class Provider(Protocol):

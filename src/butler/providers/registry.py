@@ -7,14 +7,18 @@ from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Any, cast
 
+from butler.api.provider import ProviderConfig
 from butler.errors import InvalidConfiguration
 
-from .contract import Templates
+from .contract import Provider, Surroundings, Templates
 
 BUILT_IN: Mapping[str, str] = {"simulated": "butler.providers.simulated"}
 """The package of each; `templates` in it has a class `ClusterTemplates`, `provider` a function `connect`."""
 
 ENTRY_POINTS = "butler.providers"
+
+_WITHOUT_SECTION = ("local", "simulated")
+"""Providers for which a ProviderConfig need not say anything more."""
 
 
 def names() -> tuple[str, ...]:
@@ -25,6 +29,19 @@ def names() -> tuple[str, ...]:
 def templates(name: str) -> Templates:
     """The Cluster API objects of a provider. Raises InvalidConfiguration when there is no such provider."""
     return cast(Templates, _module(name, "templates").ClusterTemplates())
+
+
+def connect(config: ProviderConfig, credentials: Mapping[str, str], surroundings: Surroundings) -> Provider:
+    """The account that a ProviderConfig, normalised, stands for; asks nobody yet. Credentials have Butler's own names
+    (`butler.api.credentials`). Raises InvalidConfiguration."""
+    kind = config.spec.provider
+    assert kind is not None, "normalise() fills it in"
+    module = _module(kind.value, "provider")
+    if getattr(config.spec, kind.value) is None and kind.value not in _WITHOUT_SECTION:
+        raise InvalidConfiguration(
+            f"ProviderConfig {config.key}", f"spec.{kind.value}", "is missing; it says how to reach the provider"
+        )
+    return cast(Provider, module.connect(config, credentials, surroundings))
 
 
 def _module(name: str, part: str) -> Any:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import random
-import secrets
+import os
 import time
 from datetime import UTC, datetime
 from typing import Protocol
@@ -32,6 +30,8 @@ class SystemClock:
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
+        import asyncio  # noqa: PLC0415 - a command that only asks for the time is spared it
+
         await asyncio.sleep(seconds)
 
 
@@ -52,7 +52,7 @@ class SystemChance:
 
     def bytes(self, count: int) -> bytes:
         if self._at + count > len(self._buffer):
-            self._buffer, self._at = secrets.token_bytes(max(self._BULK, count)), 0
+            self._buffer, self._at = os.urandom(max(self._BULK, count)), 0
         self._at += count
         return self._buffer[self._at - count : self._at]
 
@@ -61,6 +61,8 @@ class SeededChance:
     """The same bytes for the same seed: for histories that must repeat, never for secrets."""
 
     def __init__(self, seed: int) -> None:
+        import random  # noqa: PLC0415 - as above
+
         self._random = random.Random(seed)  # noqa: S311 - determinism is the purpose
 
     def bytes(self, count: int) -> bytes:

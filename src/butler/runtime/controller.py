@@ -143,6 +143,8 @@ class Controller:
 
     def _see_other(self, watch: Watch) -> Handler:
         def see(old: Any | None, new: Any | None, news: bool) -> None:
+            if old is not None and new is not None and not watch.is_news(old, new):
+                return
             concerned = dict.fromkeys(key for obj in (old, new) if obj is not None for key in watch.keys(obj))
             for key in concerned:
                 self.queue.add(key, Lane.FRESH if news else Lane.ROUTINE)
@@ -194,7 +196,7 @@ class Controller:
     async def _turn(self, key: str, obj: Any) -> float | None:
         """Finalizer, reconcile or finalize, status. Answers in how many seconds to come again."""
         finalizer = self.reconciler.finalizer
-        if is_deleting(obj):
+        if is_deleting(obj) and not self.reconciler.sees_ending:
             if finalizer not in finalizers_of(obj):
                 return None
             outcome = await self.reconciler.finalize(obj)
@@ -276,9 +278,13 @@ class Controller:
         if not change:
             return version_of(obj)
         written = await self._patch(key, obj, {"status": change}, self._receipt, "status")
-        for note in (*map(_note, statuses.flipped(old, new)), *notes):
-            self._tools.recorder.record(obj, self.reconciler.kind, note)
+        flipped = map(_note, statuses.flipped(old, new)) if self.reconciler.tells_conditions else ()
+        for note in (*flipped, *notes):
+            self._record(obj, note)
         return version_of(written)
+
+    def _record(self, obj: Any, note: Note) -> None:
+        self._tools.recorder.record(obj, self.reconciler.kind, note, self.reconciler.source)
 
     async def _patch(self, key: str, obj: Any, change: dict[str, Any], form: Kind, subresource: str = "") -> Any:
         """Change the object if nobody else has meanwhile, and take note of the version that makes. The answer has
@@ -335,7 +341,7 @@ class Controller:
             logging.WARNING if known else logging.ERROR, "failed", trace=None if known or not first else error,
             controller=self.name, key=key, reason=failures.reason_of(error), error=text, again_in=delay,
         )  # fmt: skip
-        self._tools.recorder.record(obj, self.reconciler.kind, Note(failures.reason_of(error), text, "Warning"))
+        self._record(obj, Note(failures.reason_of(error), text, "Warning"))
 
     async def _give_up(self, key: str, obj: Any, error: ButlerError) -> None:
         """Show what is wrong, once, and leave it at that until something changes or a long time has passed."""
@@ -345,7 +351,7 @@ class Controller:
         note = Note(error.reason, str(error), "Warning")
         try:
             if status is None:
-                self._tools.recorder.record(obj, self.reconciler.kind, note)
+                self._record(obj, note)
             else:
                 async with asyncio.timeout(self.reconciler.patience):
                     version = await self._write_difference(key, obj, status, (note,))

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import Protocol
 
 from aiohttp import web
 
-from .manager import Manager
+from .metrics import Metrics
+
+
+class Observed(Protocol):
+    """What can be asked of a manager, or of several that run together."""
+
+    @property
+    def metrics(self) -> Metrics: ...
+
+    def alive(self) -> dict[str, str]: ...
+
+    def ready(self) -> dict[str, str]: ...
 
 
 @asynccontextmanager
-async def serving(manager: Manager, host: str, port: int) -> AsyncIterator[int]:
+async def serving(manager: Observed, host: str, port: int) -> AsyncIterator[int]:
     """Answer on a port for as long as the context lasts; yields the port, which 0 leaves to the system."""
     app = web.Application()
     app.add_routes(
@@ -44,7 +56,7 @@ def _checks(check: Callable[[], dict[str, str]]) -> Callable[[web.Request], Awai
     return answer
 
 
-def _metrics(manager: Manager) -> Callable[[web.Request], Awaitable[web.Response]]:
+def _metrics(manager: Observed) -> Callable[[web.Request], Awaitable[web.Response]]:
     async def answer(_: web.Request) -> web.Response:
         return web.Response(
             body=manager.metrics.text().encode(),

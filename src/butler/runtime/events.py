@@ -80,6 +80,7 @@ class Told:
     last: str
     seen_at: float
     name: str
+    source: str
     count: int = 1
     stored: bool = False
 
@@ -104,8 +105,8 @@ class Recorder:
         self._pending: dict[int, Told] = {}
         self._wake = asyncio.Event()
 
-    def record(self, obj: Any, kind: Kind, note: Note) -> None:
-        """Say that something happened to an object."""
+    def record(self, obj: Any, kind: Kind, note: Note, source: str = "") -> None:
+        """Say that something happened to an object; `source` is who says so, if not this recorder's component."""
         about, now = _reference(obj, kind), self._clock.monotonic()
         uid = about["uid"]
         bucket = self._buckets.recall(uid) or self._buckets.remember(uid, Bucket(_BURST, now))
@@ -116,7 +117,7 @@ class Recorder:
         if len(self._pending) >= _PENDING:
             self._metrics.dropped_events.add("backlog")
             return
-        told = self._counted(about, note, now)
+        told = self._counted(about, note, now, source or self._component)
         self._pending[id(told)] = told
         self._wake.set()
 
@@ -140,14 +141,14 @@ class Recorder:
         similar.messages.discard(note.message)
         return Note(note.reason, f"(combined from similar events): {note.message}", note.type)
 
-    def _counted(self, about: dict[str, Any], note: Note, now: float) -> Told:
+    def _counted(self, about: dict[str, Any], note: Note, now: float, source: str) -> Told:
         combined = note.message.startswith("(combined")
         key = (about["uid"], note.type, note.reason, "" if combined else note.message)
         told = self._told.recall(key)
         stamp = self._clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
         if told is None or now - told.seen_at > _WINDOW:
             name = f"{about['name'][:_NAME_LIMIT]}.{self._chance.bytes(8).hex()}"
-            return self._told.remember(key, Told(about, note, stamp, stamp, now, name))
+            return self._told.remember(key, Told(about, note, stamp, stamp, now, name, source))
         told.note, told.last, told.seen_at, told.count = note, stamp, now, told.count + 1
         return told
 
@@ -188,11 +189,11 @@ class Recorder:
             "reason": told.note.reason,
             "message": told.note.message,
             "type": told.note.type,
-            "source": {"component": self._component},
+            "source": {"component": told.source},
             "firstTimestamp": told.first,
             "lastTimestamp": told.last,
             "count": told.count,
-            "reportingComponent": self._component,
+            "reportingComponent": told.source,
             "reportingInstance": "",
         }
 

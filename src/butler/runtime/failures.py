@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
-from butler.errors import ApiError, ButlerError
+from butler.errors import ApiError, ButlerError, RateLimited
 
 
 class Gone(Exception):
@@ -55,5 +55,5 @@ def message_of(error: Exception) -> str:
 
 
 def requested_delay(error: Exception) -> float:
-    """Seconds the API asked to wait; 0 when it did not."""
-    return float(error.retry_after) if isinstance(error, ApiError) else 0.0
+    """Seconds the API or the infrastructure asked to wait; 0 when it did not."""
+    return float(error.retry_after) if isinstance(error, ApiError | RateLimited) else 0.0

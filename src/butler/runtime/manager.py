@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +65,7 @@ class Manager:
         self.informers = Informers(self._clock, self._chance, self.metrics)
         self.recorder = Recorder(self._settings.name, self._clock, self._chance, self.metrics)
         self.controllers: list[Controller] = []
+        self._companions: list[Callable[[], Coroutine[Any, Any, None]]] = []
         self._working = False
         self._may_follow = asyncio.Event()
         self._asked_to_stop = asyncio.Event()
@@ -90,6 +91,10 @@ class Manager:
         self.controllers.append(controller)
         return controller
 
+    def accompany(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run this beside the controllers, and cancel it when they have ended."""
+        self._companions.append(work)
+
     async def run(self) -> None:
         """Follow, lead if that is asked for, and work, until `stop`; then finish what is under way and return."""
         try:
@@ -102,6 +107,11 @@ class Manager:
     def stop(self) -> None:
         """Ask `run` to finish."""
         self._asked_to_stop.set()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether no controller has anything to do, now or later, unless something happens."""
+        return all(controller.queue.is_quiet for controller in self.controllers)
 
     # -- health -----------------------------------------------------------------------------------------------
 
@@ -166,6 +176,8 @@ class Manager:
                 self._may_follow.set()
                 if await self._unless_stopped(fresh):
                     group.create_task(self.recorder.run(self.client))
+                    for work in self._companions:
+                        group.create_task(work())
                     workers = [group.create_task(controller.run()) for controller in self.controllers]
                     await self._asked_to_stop.wait()
                     await self._finish(workers)

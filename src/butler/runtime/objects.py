@@ -149,3 +149,17 @@ def status_of(obj: Any) -> dict[str, Any]:
 def wire(value: Any) -> Any:
     """A value exactly as it arrives elsewhere: lists for tuples, texts for times."""
     return msgspec.json.decode(msgspec.json.encode(value))
+
+
+def visibly_differs(old: Any, new: Any) -> bool:
+    """Whether two states of an object differ in more than their version."""
+    if isinstance(new, dict):
+        return bool(_unversioned(old) != _unversioned(new))
+    if msgspec.structs.replace(old, metadata=new.metadata) != new:
+        return True
+    same = {"resource_version": new.metadata.resource_version, "generation": new.metadata.generation}
+    return bool(msgspec.structs.replace(old.metadata, **same) != new.metadata)
+
+
+def _unversioned(obj: dict[str, Any]) -> dict[str, Any]:
+    return {**obj, "metadata": {**obj["metadata"], "resourceVersion": "", "generation": 0, "managedFields": None}}

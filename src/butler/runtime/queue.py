@@ -190,6 +190,11 @@ class WorkQueue:
     def working(self) -> int:
         return len(self._working)
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing is ready, under way or arranged for later."""
+        return not (self._working or self._due or len(self))
+
     def longest_work(self) -> float:
         """Seconds the oldest work is under way; 0 when there is none."""
         return self._clock.monotonic() - min(self._working.values()) if self._working else 0.0

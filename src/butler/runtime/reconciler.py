@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from butler.errors import ButlerError
 from butler.kube.client import EVERYTHING, Selection, address_of
 
-from .objects import Kind, identity_of, key, owners_of
+from .objects import Kind, identity_of, key, owners_of, visibly_differs
 
 Obj_contra = TypeVar("Obj_contra", contravariant=True)
 
@@ -47,6 +47,12 @@ class Watch:
     keys: Callable[[Any], Iterable[str]]
     """The keys of the objects concerned; asked for an object as it was and as it is."""
     selection: Selection = EVERYTHING
+    matters: Callable[[Any], Any] | None = None
+    """What of an object is of interest; left out, everything its class shows. A change of nothing else wakes nobody."""
+
+    def is_news(self, old: Any, new: Any) -> bool:
+        """Whether a change is of interest."""
+        return visibly_differs(old, new) if self.matters is None else bool(self.matters(old) != self.matters(new))
 
 
 def children(kind: Kind, of: Kind, selection: Selection = EVERYTHING) -> Watch:
@@ -91,6 +97,13 @@ class Reconciler(Protocol[Obj_contra]):
     """Which of them."""
     finalizer: str = ""
     """With it, no object goes before `finalize` says so, and none is reconciled before it carries it."""
+    sees_ending: bool = False
+    """Without a finalizer, whether `reconcile` is also called for objects that are being deleted: for kinds that end
+    by and by, as Pods do."""
+    tells_conditions: bool = True
+    """Whether a condition that changes is recorded as an event."""
+    source: str = ""
+    """Who its events say they are from; left out, the manager's name."""
     watches: tuple[Watch, ...] = ()
     permissions: tuple[Permission, ...] = ()
     workers: int = 8

@@ -21,6 +21,8 @@ from butler.kube.client import (
 
 from .objects import Kind, identity_of
 
+_POD = Address("", "v1", "Pod", "pods", namespaced=True)
+
 Verb = Literal["get", "list", "create", "apply", "patch", "delete"]
 
 
@@ -113,12 +115,19 @@ class WrappedClient:
         propagation: Propagation = "",
         uid: str = "",
         version: str = "",
+        grace: int | None = None,
     ) -> None:
         call = Call("delete", address_of(kind), namespace, name)
         await self.around(
             call,
-            lambda: self.inner.delete(kind, name, namespace, propagation=propagation, uid=uid, version=version),
+            lambda: self.inner.delete(
+                kind, name, namespace, propagation=propagation, uid=uid, version=version, grace=grace
+            ),
         )
+
+    async def evict(self, name: str, namespace: str) -> None:
+        call = Call("delete", _POD, namespace, name, "eviction")
+        await self.around(call, lambda: self.inner.evict(name, namespace))
 
     async def close(self) -> None:
         await self.inner.close()

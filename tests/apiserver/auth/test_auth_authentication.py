@@ -12,7 +12,7 @@ from multidict import CIMultiDict
 from butler.apiserver.auth.authentication import Authenticator, SpaceAccess, static_token_key
 from butler.apiserver.auth.authority import KeyPair
 from butler.apiserver.auth.impersonation import Impersonator, wanted_user
-from butler.apiserver.auth.pki import ROOT, Pki
+from butler.apiserver.auth.pki import ROOT, Pki, SpaceKeys, new_space_keys
 from butler.apiserver.auth.rbac import Attributes
 from butler.apiserver.auth.tokens import API_AUDIENCE, SigningKey, TokenIssuer, TokenVerifier
 from butler.apiserver.auth.users import NOBODY, UserInfo
@@ -30,11 +30,20 @@ class World:
         self.pki = Pki(directory, self.clock)
         self.pki.open()
         self.access: dict[str, SpaceAccess] = {}
+        self.keys: dict[str, SpaceKeys] = {ROOT: self.pki.keys}
         self.authenticator = Authenticator(self.opens, self.clock)
+
+    def keys_of(self, space: str) -> SpaceKeys:
+        if space not in self.keys:
+            self.keys[space] = new_space_keys(space, self.clock.now())
+        return self.keys[space]
+
+    def certificate(self, name: str, groups: list[str], space: str = ROOT) -> KeyPair:
+        return self.keys_of(space).authority.issue_client_certificate(name, groups, 1, self.clock.now())
 
     def opens(self, space: str) -> SpaceAccess:
         if space not in self.access:
-            keys = self.pki.space(space)
+            keys = self.keys_of(space)
             verifier = TokenVerifier(SigningKey(keys.signing_key), self.clock, self.shelf)
             robot = UserInfo("robot", groups=("robots",))
             self.access[space] = SpaceAccess(keys.authority, verifier, {static_token_key("s3cret"): robot})
@@ -45,7 +54,7 @@ class World:
 
     def token(self, space: str) -> str:
         account = self.shelf.put("serviceaccounts", "default", "bob")
-        issuer = TokenIssuer(SigningKey(self.pki.space(space).signing_key), self.clock, SeededChance(1))
+        issuer = TokenIssuer(SigningKey(self.keys_of(space).signing_key), self.clock, SeededChance(1))
         return issuer.issue(account, [API_AUDIENCE], 600)
 
 
@@ -75,7 +84,7 @@ def test_a_certificate_names_a_user_and_groups(world: World) -> None:
 
 
 def test_the_administrator_of_one_space_is_a_stranger_in_every_other(world: World) -> None:
-    tenant = world.pki.issue_client_certificate("kubernetes-admin", ["system:masters"], 1, TENANT)
+    tenant = world.certificate("kubernetes-admin", ["system:masters"], TENANT)
     assert world.who(pair=tenant, space=TENANT).is_master
     for pair, space in ((tenant, ROOT), (world.pki.admin, TENANT), (tenant, "team-a/other")):
         with pytest.raises(Unauthorized):
@@ -91,9 +100,9 @@ def test_a_certificate_known_in_one_space_is_still_checked_in_another(world: Wor
 
 def test_a_certificate_of_a_removed_space_does_not_open_its_successor(tmp_path: Path) -> None:
     world = World(tmp_path / "pki")
-    pair = world.pki.issue_client_certificate("eve", [], 1, TENANT)
+    pair = world.certificate("eve", [], TENANT)
     assert world.who(pair=pair, space=TENANT).name == "eve"
-    world.pki.remove_space(TENANT)
+    del world.keys[TENANT]
     world.access.clear()
     with pytest.raises(Unauthorized):
         world.who(pair=pair, space=TENANT)

@@ -13,7 +13,7 @@ from cryptography import x509
 
 from butler.apiserver.auth import kubeconfig
 from butler.apiserver.auth.authority import CertificateFacts, KeyPair
-from butler.apiserver.auth.pki import ROOT, Pki, Renewal
+from butler.apiserver.auth.pki import Pki, Renewal, ends_soon, new_space_keys
 from butler.errors import DataDamaged
 from butler.runtime.clock import SystemClock
 
@@ -43,14 +43,13 @@ def parsed(pki: Pki, name: str) -> x509.Certificate:
 
 
 def test_only_the_owner_may_read_what_is_written(pki: Pki) -> None:
-    pki.space(TENANT)
     modes = {path.name: oct(path.stat().st_mode & 0o777) for path in pki.directory.rglob("*") if path.is_file()}
     assert set(modes.values()) == {"0o600"}
     assert oct(pki.directory.stat().st_mode & 0o777) == "0o700"
 
 
 def test_nothing_half_written_stays_behind(pki: Pki, tmp_path: Path) -> None:
-    pki.space(TENANT)
+    assert pki.directory.exists()
     assert list(tmp_path.rglob(".*")) == []
 
 
@@ -120,28 +119,30 @@ def test_a_key_of_another_certificate_is_reported(pki: Pki) -> None:
         reopened(pki).open()
 
 
-def test_a_space_that_is_made_anew_gets_other_keys(pki: Pki) -> None:
-    before = pki.space(TENANT)
-    pki.remove_space(TENANT)
-    after = pki.space(TENANT)
+def test_a_space_that_is_made_anew_gets_other_keys(clock: TurnedClock) -> None:
+    before, after = new_space_keys(TENANT, clock.now()), new_space_keys(TENANT, clock.now())
     assert before.authority.pair != after.authority.pair
     assert before.signing_key != after.signing_key
+    assert before.admin != after.admin
 
 
-def test_a_space_keeps_its_keys_over_a_restart(pki: Pki) -> None:
-    assert reopened(pki).space(TENANT).authority.pair == pki.space(TENANT).authority.pair
+def test_the_keys_of_a_space_come_with_its_administrator(clock: TurnedClock) -> None:
+    keys = new_space_keys(TENANT, clock.now())
+    identity = keys.authority.identity_of(ssl.PEM_cert_to_DER_cert(pem_of(keys.admin)))
+    assert identity is not None
+    assert (identity.name, identity.groups) == ("kubernetes-admin", ("system:masters",))
 
 
-@pytest.mark.parametrize("name", ["..", ".", "a/../../b"])
-def test_no_space_name_leaves_the_directory(pki: Pki, name: str) -> None:
-    pki.space(name)
-    assert {path.name for path in pki.directory.iterdir() if path.is_dir()} == {"spaces"}
-    assert len(list((pki.directory / "spaces").iterdir())) == 1
+def test_it_is_time_to_renew_thirty_days_before_the_end(clock: TurnedClock) -> None:
+    admin = new_space_keys(TENANT, clock.now()).admin
+    clock.turn(days=334)
+    assert not ends_soon(admin.certificate, clock.now())
+    clock.turn(days=1)
+    assert ends_soon(admin.certificate, clock.now())
 
 
-def test_the_root_space_cannot_be_removed(pki: Pki) -> None:
-    with pytest.raises(ValueError, match="root"):
-        pki.remove_space(ROOT)
+def pem_of(pair: KeyPair) -> str:
+    return pair.certificate[pair.certificate.index(b"-----BEGIN") :].decode()
 
 
 def test_a_kubeconfig_carries_everything_it_needs(pki: Pki, tmp_path: Path) -> None:
@@ -162,7 +163,9 @@ async def test_the_listener_lets_every_space_through_and_no_stranger(tmp_path: P
     stranger = Pki(tmp_path / "stranger", SystemClock())
     stranger.open()
     listener = pki.tls
-    tenant = pki.issue_client_certificate("eve", ["system:masters"], 1, TENANT)
+    keys = new_space_keys(TENANT, SystemClock().now())
+    pki.trust(keys.authority.pair.certificate)
+    tenant = keys.authority.issue_client_certificate("eve", ["system:masters"], 1, SystemClock().now())
     assert await _subject_seen(listener, pki, pki.admin, tmp_path) == b"kubernetes-admin"
     assert await _subject_seen(listener, pki, tenant, tmp_path) == b"eve"
     assert await _subject_seen(listener, pki, None, tmp_path) == b"nobody"

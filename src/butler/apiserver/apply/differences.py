@@ -69,35 +69,46 @@ def everything(value: Any, node: Node | None) -> FieldSet:
 def _all_members(value: dict[str, Any], node: Node) -> FieldSet:
     if node.implied:
         value = node.implied | value
-    if CONTAINERS.isdisjoint(map(type, value.values())):
-        return flat(tuple(value))
-    owned: FieldSet = {SELF: {}}
-    fields, element = node.fields, node.element
-    for name, path in _layout(tuple(value)):
+    leaves, branches = _layout(node, tuple(value))
+    if not branches:
+        return leaves
+    owned = leaves.copy()
+    for name, path, child in branches:
         member = value[name]
         cls = member.__class__
-        if cls is not dict and cls is not list:
-            owned[path] = {}
-            continue
-        child = fields.get(name, element)
-        if child is DEDUCED and cls is dict and member and CONTAINERS.isdisjoint(map(type, member.values())):
-            # The common case of free-form values, without the detour.
-            owned[path] = flat(tuple(member))
-        else:
+        if cls is dict and member and child is not None and child.spread:
+            # Free-form values are mostly maps of scalars: for those, without the detour.
+            is_flat = child is DEDUCED and CONTAINERS.isdisjoint(map(type, member.values()))
+            owned[path] = flat(tuple(member)) if is_flat else _all_members(member, child)
+        elif cls is dict or cls is list:
             owned[path] = everything(member, child)
     return owned
 
 
+class _Layout(NamedTuple):
+    """What is known of a map of a place once the names of its members are known."""
+
+    leaves: FieldSet
+    """Its fields, if it held scalars only."""
+    branches: tuple[tuple[str, str, Node | None], ...]
+    """Members that may hold more than a scalar: name, path element, place. The others are left to validation."""
+
+
 @lru_cache(maxsize=16384)
-def _layout(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Members of a map in order, with their path elements; objects of one kind mostly have the same members."""
-    return tuple((name, f"f:{name}") for name in sorted(names))
+def _layout(node: Node, names: tuple[str, ...]) -> _Layout:
+    """Objects of one kind mostly have the same members, so this is found out once."""
+    places = ((name, f"f:{name}", node.fields.get(name, node.element)) for name in sorted(names))
+    return _Layout(flat(names), tuple(place for place in places if _may_branch(place[2])))
+
+
+def _may_branch(node: Node | None) -> bool:
+    return node is None or node.division is not Division.NONE or node.sequence is not Division.NONE
 
 
 @lru_cache(maxsize=16384)
 def flat(names: tuple[str, ...]) -> FieldSet:
     """The fields of a map that holds scalars only, itself included; the same set for all maps of that form."""
-    return {SELF: {}, **{path: {} for _, path in _layout(names)}}
+    return {SELF: {}, **{f"f:{name}": {} for name in sorted(names)}}
 
 
 def _all_items(items: list[Any], node: Node) -> FieldSet:

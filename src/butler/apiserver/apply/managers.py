@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
+
+import msgspec
 
 from ..resources import Object
 from . import paths, sets
@@ -17,8 +18,7 @@ MAX_UPDATERS = 10
 ANCIENT = "ancient-changes"
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
+class Writer(msgspec.Struct, frozen=True):
     """Who writes, and how."""
 
     manager: str
@@ -123,7 +123,7 @@ def write(obj: Object, managed: Managed) -> None:
     listed = list(managed.items())
     if len(listed) > 1:
         listed.sort(key=_wire_order)
-    metadata["managedFields"] = [_wire(owner, entry) for owner, entry in listed]
+    metadata["managedFields"] = [wire(owner, entry) for owner, entry in listed]
 
 
 def _wire_order(owned: tuple[Owner, Entry]) -> tuple[str, str, str, str, str]:
@@ -131,7 +131,8 @@ def _wire_order(owned: tuple[Owner, Entry]) -> tuple[str, str, str, str, str]:
     return (owner.operation, entry.time, owner.manager, entry.api_version, owner.subresource)
 
 
-def _wire(owner: Owner, entry: Entry) -> Object:
+def wire(owner: Owner, entry: Entry) -> Object:
+    """An entry of managedFields."""
     shown: Object = {}
     if owner.manager:
         shown["manager"] = owner.manager

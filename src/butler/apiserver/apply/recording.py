@@ -37,7 +37,18 @@ def record_create(obj: Object, schema: Schema, writer: Writer, *, reset: tuple[s
 
     `reset` names what the endpoint ignores in what a client writes, such as `status` or `metadata.labels`.
     """
-    record_update(obj, {}, schema, writer, reset=reset)
+    if "managedFields" in obj.get("metadata", {}):
+        record_update(obj, {}, schema, writer, reset=reset)
+        return
+    # Without owners from before, what is there is what the writer owns.
+    try:
+        found = ignoring(differences.between({}, obj, nodes.of_schema(schema)), reset)
+    except Mismatch:
+        return
+    mine = sets.minus(found.changed, NEVER_OWNED)
+    if mine:
+        entry = Entry(mine, writer.api_version, writer.time)
+        obj.setdefault("metadata", {})["managedFields"] = [managers.wire(managers.updater(writer), entry)]
 
 
 def record_update(

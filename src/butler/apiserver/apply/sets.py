@@ -48,8 +48,9 @@ def _minus(subset: FieldSet, other: FieldSet) -> FieldSet | None:
         found = subset.get(element)
         if found is None:
             continue
-        rest = None if element == SELF else _minus(found, below)
-        if rest is found:
+        if element == SELF or (not found and member(below)):
+            rest = None
+        elif (rest := _minus(found, below)) is found:
             continue
         if left is subset:
             left = dict(subset)

@@ -42,7 +42,9 @@ def render(access: Access) -> bytes:
         "contexts": [{"name": access.context, "context": context}],
         "current-context": access.context,
     }
-    return yaml.safe_dump(config, sort_keys=False, width=1_000_000).encode()
+    # The dumper in C writes the same, in a tenth of the time: every tenant's API has a kubeconfig.
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    return bytes(yaml.dump(config, Dumper=dumper, sort_keys=False, width=1_000_000, encoding="utf-8"))
 
 
 def write(path: Path, access: Access) -> None:

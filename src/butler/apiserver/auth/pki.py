@@ -16,8 +16,9 @@ ca.crt, ca.key                  the root authority: 10 years, never replaced
 sa.key                          signs the root's service-account tokens: never replaced
 apiserver.crt, apiserver.key    what the server shows; only the certificate is renewed
 admin.crt, admin.key            the administrator of the root; only the certificate is renewed
-spaces/<name>/ca.crt ca.key sa.key
 ```
+The keys of the other spaces are stored with their objects, so that both come and go together.
+
 Directories appear whole, files are replaced whole, and renewal keeps the key: no crash can leave half a pair. What is
 missing or damaged is therefore reported, never made anew, because a new authority would lock everybody out.
 """
@@ -26,7 +27,6 @@ from __future__ import annotations
 
 import binascii
 import re
-import shutil
 import socket
 import ssl
 from collections.abc import Iterable
@@ -34,7 +34,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from urllib.parse import quote
 
 from butler.errors import DataDamaged
 from butler.runtime.clock import Clock
@@ -75,6 +74,8 @@ class SpaceKeys:
     authority: Authority
     signing_key: bytes
     """PEM of the private key that signs service-account tokens."""
+    admin: KeyPair
+    """Its administrator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,6 @@ class Pki:
         self.directory = directory
         self.clock = clock
         self.names = frozenset({*ALWAYS_SERVED, *_own_host_name(), *extra_names})
-        self._spaces: dict[str, SpaceKeys] = {}
 
     def open(self) -> Renewal:
         """Load and check everything, make it on the first start, renew what ends soon. Raises DataDamaged."""
@@ -102,7 +102,9 @@ class Pki:
             fresh = True
         else:
             fresh = False
-        self.space(ROOT)
+        self._root = Authority(self._pair("ca"))
+        self._signing_key = files.read(self.directory / "sa.key")
+        _require_pem(self.directory / "sa.key", self._signing_key, "PRIVATE KEY")
         renewal = self.renew()
         return Renewal(serving=True, admin=True) if fresh else renewal
 
@@ -121,36 +123,19 @@ class Pki:
             self._show_certificate(self.tls)
         return renewal
 
-    def space(self, name: str) -> SpaceKeys:
-        """The keys of a space, made when it has none yet. Raises DataDamaged."""
-        if name not in self._spaces:
-            directory = self._directory_of(name)
-            if not directory.exists():
-                files.create_directory(directory, _space_files(name, self.clock.now()))
-            authority = _load_pair(directory, "ca")
-            signing_key = files.read(directory / "sa.key")
-            _require_pem(directory / "sa.key", signing_key, "PRIVATE KEY")
-            self._spaces[name] = SpaceKeys(name, Authority(authority), signing_key)
-            if "tls" in self.__dict__:
-                self.tls.load_verify_locations(cadata=authority.certificate.decode())
-        return self._spaces[name]
+    def trust(self, authorities: bytes) -> None:
+        """Let the listener take client certificates of further authorities, PEM one after the other."""
+        if authorities:
+            self.tls.load_verify_locations(cadata=authorities.decode())
 
-    def remove_space(self, name: str) -> None:
-        """Forget a tenant's keys for good; nothing happens when there are none."""
-        if name == ROOT:
-            raise ValueError("the root space cannot be removed")
-        self._spaces.pop(name, None)
-        directory = self._directory_of(name)
-        if directory.exists():
-            doomed = directory.with_name(f".{directory.name}.removed")
-            shutil.rmtree(doomed, ignore_errors=True)
-            directory.rename(doomed)
-            files.sync_directory(directory.parent)
-            shutil.rmtree(doomed)
+    def issue_client_certificate(self, cn: str, groups: Iterable[str], days: int) -> KeyPair:
+        """A certificate for user `cn` of the root. Raises ValueError for a name X.509 cannot hold."""
+        return self._root.issue_client_certificate(cn, groups, days, self.clock.now())
 
-    def issue_client_certificate(self, cn: str, groups: Iterable[str], days: int, space: str = ROOT) -> KeyPair:
-        """A certificate for user `cn` of a space. Raises ValueError for a name X.509 cannot hold."""
-        return self.space(space).authority.issue_client_certificate(cn, groups, days, self.clock.now())
+    @property
+    def keys(self) -> SpaceKeys:
+        """The keys of the root space."""
+        return SpaceKeys(ROOT, self._root, self._signing_key, self.admin)
 
     @property
     def server_authority(self) -> bytes:
@@ -170,13 +155,8 @@ class Pki:
         context.verify_mode = ssl.CERT_OPTIONAL
         context.set_alpn_protocols(["http/1.1"])
         self._show_certificate(context)
-        for keys in self._spaces.values():
-            context.load_verify_locations(cadata=keys.authority.pair.certificate.decode())
+        context.load_verify_locations(cadata=self.server_authority.decode())
         return context
-
-    @property
-    def _root(self) -> Authority:
-        return self.space(ROOT).authority
 
     def _show_certificate(self, context: ssl.SSLContext) -> None:
         context.load_cert_chain(self.directory / "apiserver.crt", self.directory / "apiserver.key")
@@ -207,10 +187,18 @@ class Pki:
     def _admin_certificate(self, root: Authority, key: bytes) -> bytes:
         return root.renew_client_certificate(key, ADMIN, [MASTERS], CERTIFICATE_DAYS, self.clock.now())
 
-    def _directory_of(self, space: str) -> Path:
-        if space == ROOT:
-            return self.directory
-        return self.directory / "spaces" / quote(space, safe="").replace(".", "%2E")
+
+def new_space_keys(space: str, now: datetime) -> SpaceKeys:
+    """Fresh keys for a space, with a certificate for its administrator."""
+    made = _space_files(space, now)
+    authority = Authority(KeyPair(made["ca.crt"], made["ca.key"]))
+    admin = authority.issue_client_certificate(ADMIN, [MASTERS], CERTIFICATE_DAYS, now)
+    return SpaceKeys(space, authority, made["sa.key"], admin)
+
+
+def ends_soon(certificate: bytes, now: datetime) -> bool:
+    """Whether it is time to renew a certificate of ours. Raises ValueError when it cannot be read."""
+    return now + RENEW_BEFORE >= CertificateFacts.of(certificate).not_after
 
 
 def _space_files(space: str, now: datetime) -> dict[str, bytes]:

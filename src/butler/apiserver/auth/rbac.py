@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from butler.errors import Details, Forbidden
 
@@ -98,12 +99,25 @@ class _Answer:
 class Rbac:
     """The roles and bindings of one space. Bindings are found by subject, answers are kept until a role changes."""
 
-    def __init__(self, capacity: int = 20_000) -> None:
-        self._capacity = capacity
+    def __init__(
+        self, capacity: int = 20_000, stored: Callable[[], Iterable[tuple[str, Object]]] | None = None
+    ) -> None:
+        """`stored` answers the objects there are, each with its kind; it is asked when someone wants to know."""
+        self._capacity, self._stored = capacity, stored
         self._roles: dict[tuple[str, str], list[Rule]] = {}
         self._bindings: dict[tuple[str, str], _Binding] = {}
         self._by_subject: dict[tuple[str, str, str], dict[str, _Binding]] = {}
         self._answers: dict[tuple[str, ...] | tuple[object, ...], _Answer] = {}
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether anyone has wanted to know; until then changes need not be told."""
+        return self._stored is None
+
+    def _load(self) -> None:
+        stored, self._stored = self._stored, None
+        for kind, obj in stored() if stored is not None else ():
+            self.upsert(kind, obj)
 
     def upsert(self, kind: str, obj: Object) -> None:
         """Take in a ClusterRole, Role, ClusterRoleBinding or RoleBinding; other kinds are ignored."""
@@ -111,7 +125,7 @@ class Rbac:
         key = metadata.get("namespace", ""), metadata["name"]
         self._answers.clear()
         if kind in {"ClusterRole", "Role"}:
-            self._roles[key] = rules_of(obj)
+            self._roles[key] = [_shared(rule) for rule in rules_of(obj)]
         elif kind in {"ClusterRoleBinding", "RoleBinding"}:
             self._unbind(key)
             self._bind(key, _binding(obj))
@@ -129,6 +143,8 @@ class Rbac:
         user = attributes.user
         if user.is_master:
             return ALLOWED
+        if self._stored is not None:
+            self._load()
         if attributes.path is not None:
             return self._path_answer(user, attributes.verb, attributes.path).decide("")
         key = (
@@ -147,6 +163,7 @@ class Rbac:
 
     def rules_for(self, user: UserInfo, namespace: str) -> tuple[list[Rule], list[MissingRole]]:
         """Every rule that holds for the user there, and the roles that bindings name and that do not exist."""
+        self._load()
         rules: list[Rule] = []
         missing: list[MissingRole] = []
         for binding, _ in self._applying(user, namespace):
@@ -159,6 +176,7 @@ class Rbac:
 
     def role_rules(self, kind: str, namespace: str, name: str) -> list[Rule] | None:
         """The rules of a role, None when there is no such role."""
+        self._load()
         return self._roles.get((namespace if kind == "Role" else "", name))
 
     def _bind(self, key: tuple[str, str], binding: _Binding) -> None:
@@ -222,6 +240,12 @@ class Rbac:
             self._answers.clear()
         self._answers[key] = answer
         return answer
+
+
+@lru_cache(maxsize=4096)
+def _shared(rule: Rule) -> Rule:
+    """Most rules are the same in every space."""
+    return rule
 
 
 def aggregate(problems: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from butler.apiserver import crds, deleting, storing, writing
 from butler.apiserver.auth.users import UserInfo
@@ -10,7 +10,7 @@ from butler.apiserver.requests import DeleteOptions, Target, WriteOptions
 from butler.apiserver.resources import Object, Resource
 from butler.apiserver.space import Space
 from butler.apiserver.storage.changes import Change
-from butler.apiserver.storage.store import Event
+from butler.apiserver.storage.store import Event, Row
 from butler.errors import NotFound
 
 from .worker import Worker
@@ -26,6 +26,14 @@ class Definitions:
         self._space, self._ended = space, ended
         self.worker: Worker[str] = Worker("definitions", self._settle, space.clock)
 
+    def load(self, rows: Iterable[Row]) -> None:
+        """Serve the definitions that are stored, and go on with those that are not established or are to go."""
+        for row in rows:
+            definition = row.decode()
+            self.offer(definition)
+            if "deletionTimestamp" in definition["metadata"] or not _is_established(definition):
+                self.worker.add(row.key)
+
     def see(self, event: Event) -> None:
         name = event.key
         if event.change is Change.DELETED:
@@ -34,10 +42,10 @@ class Definitions:
             self.offer(event.object)
             self.worker.add(name)
 
-    def see_instance(self, event: Event, resource: str) -> None:
-        """An object is gone: its definition may be waiting for that."""
+    def see_gone(self, resource: str) -> None:
+        """An object of a resource is gone: the definition of its kind may be waiting for that."""
         group, _, plural = resource.partition("/")
-        if event.change is Change.DELETED and group:
+        if group:
             name = f"{plural}.{group}"
             found = self._space.store.get(self._space.bucket(self._kind), name)
             if found is not None and b'"deletionTimestamp"' in found.value:
@@ -124,6 +132,11 @@ class Definitions:
         found = self._space.kinds.at("apiextensions.k8s.io", "v1", "customresourcedefinitions")
         assert found is not None
         return found
+
+
+def _is_established(definition: Object) -> bool:
+    conditions = (definition.get("status") or {}).get("conditions") or ()
+    return any((one["type"], one["status"]) == ("Established", "True") for one in conditions)
 
 
 def _have_same_schema(one: Resource, other: Resource) -> bool:

@@ -36,7 +36,7 @@ class GarbageCollector:
                 self.worker.add(item)
             for owner in event.object["metadata"].get("ownerReferences") or ():
                 self._add_owner(event.object["metadata"].get("namespace", ""), owner)
-        elif b'"ownerReferences"' in event.value or b'"deletionTimestamp"' in event.value:
+        elif event.owners or (event.change is Change.MODIFIED and b'"deletionTimestamp"' in event.value):
             self.worker.add((event.bucket, event.key))
 
     def _add_owner(self, namespace: str, owner: Object) -> None:

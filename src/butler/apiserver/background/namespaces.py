@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from butler.apiserver import deleting, storing, writing
@@ -10,7 +11,7 @@ from butler.apiserver.requests import DeleteOptions, Target, WriteOptions
 from butler.apiserver.resources import Object, Resource
 from butler.apiserver.space import Space
 from butler.apiserver.storage.changes import Change
-from butler.apiserver.storage.store import Event
+from butler.apiserver.storage.store import Event, Row, Store
 from butler.errors import AlreadyExists, ApiError, NotFound
 
 from .worker import Worker
@@ -29,12 +30,41 @@ _CONDITIONS = {
 }
 
 
+def options() -> WriteOptions:
+    """As whom a namespace is furnished."""
+    return WriteOptions(_USER, manager="kube-controller-manager")
+
+
+def contents(namespace: str, authority: str) -> tuple[Object, Object]:
+    """What every namespace holds: an account, and the authority that signs the server's certificate."""
+    note = {"kubernetes.io/description": "The authority that signs the server's certificate."}
+    certificate = {"name": "kube-root-ca.crt", "namespace": namespace, "annotations": note}
+    return (
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": namespace}},
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": certificate, "data": {"ca.crt": authority}},
+    )
+
+
+def is_furnished(store: Store, space: str, namespace: str) -> bool:
+    """Whether a namespace holds what every one holds; asked without a query."""
+    return store.has(space, "/serviceaccounts", f"{namespace}/default") and store.has(
+        space, "/configmaps", f"{namespace}/kube-root-ca.crt"
+    )
+
+
 class Namespaces:
     """The namespaces of one space."""
 
     def __init__(self, space: Space, authority: str) -> None:
         self._space, self._authority = space, authority
         self.worker: Worker[str] = Worker("namespaces", self._settle, space.clock)
+
+    def load(self, rows: Iterable[Row]) -> None:
+        """Learn which namespaces are stored, and go on with what is not finished."""
+        for row in rows:
+            self._space.namespaces[row.key] = is_ending = b'"deletionTimestamp"' in row.value
+            if is_ending or not is_furnished(self._space.store, self._space.name, row.key):
+                self.worker.add(row.key)
 
     def see_namespace(self, event: Event) -> None:
         meta = event.object["metadata"]
@@ -44,9 +74,9 @@ class Namespaces:
         self._space.namespaces[meta["name"]] = "deletionTimestamp" in meta
         self.worker.add(meta["name"])
 
-    def see(self, event: Event) -> None:
-        """Something in a namespace is gone: perhaps it was the last thing, or one that is always there."""
-        if event.change is not Change.DELETED or "/" not in event.key:
+    def see_gone(self, event: Event) -> None:
+        """Something is gone: perhaps it was the last thing in its namespace, or one that is always there."""
+        if "/" not in event.key:
             return
         namespace, _, name = event.key.partition("/")
         if self._space.namespaces.get(namespace) or name in ("default", "kube-root-ca.crt"):
@@ -62,23 +92,17 @@ class Namespaces:
             await self._empty(name)
 
     async def _furnish(self, name: str) -> None:
-        await self._ensure("serviceaccounts", name, "default", {})
-        content = {
-            "metadata": {
-                "annotations": {"kubernetes.io/description": "The authority that signs the server's certificate."}
-            },
-            "data": {"ca.crt": self._authority},
-        }
-        await self._ensure("configmaps", name, "kube-root-ca.crt", content)
+        for obj in contents(name, self._authority):
+            await self._ensure(obj)
 
-    async def _ensure(self, plural: str, namespace: str, name: str, content: Object) -> None:
-        resource = self._kind(plural)
-        if self._space.find(resource, namespace, name) is not None:
+    async def _ensure(self, obj: Object) -> None:
+        resource = self._space.kinds.of_api_version(obj["apiVersion"], obj["kind"])
+        assert resource is not None, obj["kind"]
+        namespace, name = obj["metadata"]["namespace"], obj["metadata"]["name"]
+        if self._space.latest(Target(resource, namespace, name)) is not None:
             return
-        obj = {**content, "metadata": {**content.get("metadata", {}), "name": name, "namespace": namespace}}
         try:
-            options = WriteOptions(_USER, manager="kube-controller-manager")
-            await writing.create(self._space, Target(resource, namespace), obj, options)
+            await writing.create(self._space, Target(resource, namespace), obj, options())
         except AlreadyExists:
             return
         except (NotFound, ApiError):
@@ -113,14 +137,14 @@ class Namespaces:
 
     async def _delete_all(self, resource: Resource, namespace: str, finalizers: dict[str, int]) -> int:
         bucket = self._space.bucket(resource)
-        options = DeleteOptions(propagation="Background")
+        wanted = DeleteOptions(propagation="Background")
         for key in self._space.store.keys(bucket, f"{namespace}/"):
             row = self._space.store.latest(bucket, key)
             if row is None or b'"deletionTimestamp"' in row.value:
                 continue
             try:
                 target = Target(resource, namespace, key.partition("/")[2])
-                await deleting.delete(self._space, target, options, WriteOptions(_USER))
+                await deleting.delete(self._space, target, wanted, WriteOptions(_USER))
             except NotFound:
                 continue
         left = 0
@@ -155,7 +179,7 @@ class Namespaces:
             return live
 
         status = Target(target.resource, "", target.name, "status")
-        await writing.rebuild(self._space, status, build, WriteOptions(_USER, manager="kube-controller-manager"))
+        await writing.rebuild(self._space, status, build, options())
 
     def _kind(self, plural: str) -> Resource:
         resource = self._space.kinds.at("", "v1", plural)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterable
 
 from butler.apiserver import storing, writing
 from butler.apiserver.auth.rules import aggregated_rules
@@ -11,12 +12,13 @@ from butler.apiserver.requests import Target
 from butler.apiserver.resources import Object, Resource
 from butler.apiserver.space import Space
 from butler.apiserver.storage.changes import Change
-from butler.apiserver.storage.store import Event
+from butler.apiserver.storage.store import Event, Row
 
 from .worker import Worker
 
 _RBAC = "rbac.authorization.k8s.io"
 _TOKEN_SECRET = "kubernetes.io/service-account-token"  # noqa: S105 - the type's name
+_ASKS_FOR_TOKEN = b'"kubernetes.io/service-account-token"'
 _ACCOUNT_NAME = "kubernetes.io/service-account.name"
 _ACCOUNT_UID = "kubernetes.io/service-account.uid"
 
@@ -60,8 +62,13 @@ class TokenSecrets:
         self._space, self._issuer, self._authority = space, issuer, authority
         self.worker: Worker[str] = Worker("token secrets", self._fill, space.clock)
 
+    def load(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            if _ASKS_FOR_TOKEN in row.value:
+                self.worker.add(row.key)
+
     def see(self, event: Event) -> None:
-        if event.change is not Change.DELETED and b'"kubernetes.io/service-account-token"' in event.value:
+        if event.change is not Change.DELETED and _ASKS_FOR_TOKEN in event.value:
             self.worker.add(event.key)
 
     async def _fill(self, key: str) -> None:

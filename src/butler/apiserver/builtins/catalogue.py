@@ -92,6 +92,7 @@ def subresources(group: str, version: str, plural: str) -> tuple[Subresource, ..
 def _resource(entry: Mapping[str, Any]) -> Resource:
     group, _, version = entry["apiVersion"].rpartition("/")
     offered = entry.get("subresources", {})
+    stored_at, translation = TRANSLATIONS.get((entry["apiVersion"], entry["kind"]), ("", None))
     resource = Resource(
         group,
         version,
@@ -106,14 +107,14 @@ def _resource(entry: Mapping[str, Any]) -> Resource:
         verbs=tuple(entry.get("verbs", ALL_VERBS)),
         status="status" in offered,
         subresources=tuple(name for name in offered if name not in {"status", "scale"}),
+        stored_at=stored_at,
+        translation=translation,
         deprecation=_DEPRECATED.get(entry["plural"], ""),
     )
     resource.scale = _SCALE if "scale" in offered else None
     resource.selectable_fields = _SELECTABLE.get(resource.qualified, ())
     stored = _STORAGE_VERSIONS.get(resource.qualified, version)
     resource.storage_version = "" if stored == version else stored
-    place, translation = TRANSLATIONS.get((resource.api_version, resource.kind), ("", None))
-    resource.stored_at, resource.translation = place, translation
     return resource
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 from butler.errors import OMITTED, FieldError, FieldProblem
@@ -41,9 +40,11 @@ class RuleSet:
             return []
         evaluation = _Evaluation(warn)
         relation = UNRELATED if old is None else Relation.of_objects(new, old, self._root.schema)
-        # The error that says so is among the errors by then; no further rule may run.
-        with suppress(CostExceeded):
+        try:
             evaluation.visit(self._root, new, old, path, relation)
+        except CostExceeded:
+            # The error that says so is among the errors by now; no further rule may run.
+            return evaluation.errors
         return evaluation.errors
 
 
@@ -83,9 +84,10 @@ class _Evaluation:
             for key, value in new.items():
                 self.visit(place.additional, value, old.get(key), f"{path}[{key}]", relation.member(key))
         for key, inner in place.properties.items():
-            if key in new:
+            value = new.get(key)
+            if value is not None:
                 below = f"{path}.{key}" if path else key
-                self.visit(inner, new[key], old.get(key), below, relation.member(key))
+                self.visit(inner, value, old.get(key), below, relation.member(key))
 
     def _apply(self, place: Place, new: Value, old: Value, path: str, relation: Relation) -> None:
         subject = _Subject(place, new, old)

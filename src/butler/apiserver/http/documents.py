@@ -30,7 +30,7 @@ class Documents:
         _check_route(path, request.method, accept)
         match path:
             case "/version":
-                return _json(version_info(__version__))
+                return _json(version_info(__version__, space.version))
             case "/metrics":
                 return _metrics(space)
             case "/openid/v1/jwks":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp.web import Response, StreamResponse
 
+from butler.api.model import GROUP
 from butler.apiserver import accepting, patching, reading, refusals, writing
 from butler.apiserver.builtins import catalogue
 from butler.apiserver.builtins.behaviours import behaviour_of
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 STREAMS = frozenset({"attach", "exec", "log", "portforward"})
 """What the kubelet of a pod's node would answer."""
+
+
+SIMULATED = f"{GROUP}/simulated"
+"""Annotation of a pod that only seems to run."""
 
 
 async def change_part(call: Call) -> StreamResponse:
@@ -65,6 +70,8 @@ async def stream(call: Call) -> StreamResponse:
     pod = (await reading.get(call.space, Target(target.resource, target.namespace, target.name))).decode()
     if target.subresource != "portforward":
         _check_container(pod, call.query.get("container", ""))
+    if (pod["metadata"].get("annotations") or {}).get(SIMULATED) == "true":
+        return _nothing_runs(target.subresource)
     node = pod["spec"].get("nodeName")
     if not node and target.subresource == "log":
         return Response(text="")
@@ -75,6 +82,12 @@ async def stream(call: Call) -> StreamResponse:
     if call.space.find(nodes, "", node) is None:
         raise refusals.not_found(target.resource, node)
     raise ServiceUnavailable(f"pods/{target.subresource} needs the kubelet of node {node}, and there is none")
+
+
+def _nothing_runs(endpoint: str) -> Response:
+    if endpoint == "log":
+        return Response(text="simulated pod: nothing runs, so there are no logs\n")
+    raise ServiceUnavailable(f"simulated pod: nothing runs, so {endpoint} reaches nobody")
 
 
 def _check_container(pod: Object, name: str) -> None:

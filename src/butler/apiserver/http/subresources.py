@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from aiohttp.web import StreamResponse
 
-from butler.apiserver import accepting, deleting, evicting, objectmeta, reading, scaling, storing, writing
+from butler.apiserver import accepting, binding, deleting, evicting, objectmeta, reading, scaling, storing, writing
 from butler.apiserver.auth import reviews, token_requests
 from butler.apiserver.builtins import catalogue
 from butler.apiserver.builtins.pod_parts import PARTS
 from butler.apiserver.requests import Target
 from butler.apiserver.resources import ALL_VERBS, Object
 from butler.apiserver.storage.changes import Change
-from butler.errors import BadRequest, Conflict, Details, ServiceUnavailable, Unclassified, invalid, not_supported
+from butler.errors import BadRequest, ServiceUnavailable, invalid
 
 from . import answers, intake, pod_endpoints, queries
 
@@ -90,43 +90,9 @@ async def _evict(call: Call) -> StreamResponse:
 async def _bind(call: Call) -> StreamResponse:
     """Put a pod on a node: what a scheduler does. The older endpoint for it names the pod in the body."""
     options = call.write_options("CreateOptions")
-    binding = await intake.read_kind(call, options, "v1", "Binding")
-    node = _node_of(call, binding)
-    pods = call.space.kinds.at("", "v1", "pods")
-    assert pods is not None
-    pod = Target(pods, call.target.namespace, call.target.name or binding["metadata"].get("name", ""))
-    now = call.space.timestamp()
-
-    def build(live: Object) -> Object:
-        if (live.get("spec") or {}).get("nodeName"):
-            raise _already_bound(pod.name, live["spec"]["nodeName"])
-        live["spec"]["nodeName"] = node
-        conditions = live.setdefault("status", {}).setdefault("conditions", [])
-        conditions[:] = [one for one in conditions if one["type"] != "PodScheduled"]
-        conditions.append({"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": now})
-        return live
-
-    await _store_directly(call, pod, build)
+    request = await intake.read_kind(call, options, "v1", "Binding")
+    await binding.bind(call.space, call.target.namespace, request, options, pod=call.target.name)
     return _success(call)
-
-
-def _node_of(call: Call, binding: Object) -> str:
-    """The node a binding names. Raises BadRequest."""
-    if call.target.name and binding["metadata"].get("name", "") != call.target.name:
-        raise BadRequest("name in URL does not match name in Binding object")
-    target = binding.get("target") or {}
-    if target.get("kind", "") not in ("", "Node"):
-        raise Unclassified(str(not_supported("target.kind", target["kind"], ("Node", "<empty>"))))
-    if not target.get("name"):
-        raise Unclassified("target.name: Required value")
-    return str(target["name"])
-
-
-def _already_bound(pod: str, node: str) -> Conflict:
-    why = f'pod {pod} is already assigned to node "{node}"'
-    return Conflict(
-        f'Operation cannot be fulfilled on pods/binding "{pod}": {why}', Details(name=pod, kind="pods/binding")
-    )
 
 
 async def _finalize(call: Call) -> StreamResponse:

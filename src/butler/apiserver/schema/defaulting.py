@@ -26,10 +26,11 @@ def _defaults(schema: Schema) -> Trail | None:
 def _fill(value: Any, defaults: Trail) -> None:
     if isinstance(value, dict):
         for name, below in defaults.members:
-            if below.found and _is_missing(value.get(name, MISSING), below):
-                value[name] = _default(below)
-            if name in value:
-                _fill(value[name], below)
+            member = value.get(name, MISSING)
+            if below.found and (member is MISSING or (member is None and not below.schema.nullable)):
+                member = value[name] = _default(below)
+            if below.goes_on and member is not MISSING:
+                _fill(member, below)
         if defaults.additional:
             for name in value.keys() - defaults.schema.properties.keys():
                 value[name] = _filled(value[name], defaults.additional)
@@ -43,10 +44,6 @@ def _filled(value: Any, below: Trail) -> Any:
         value = _default(below)
     _fill(value, below)
     return value
-
-
-def _is_missing(value: Any, below: Trail) -> bool:
-    return value is MISSING or (value is None and not below.schema.nullable)
 
 
 def _default(below: Trail) -> Any:

@@ -17,6 +17,8 @@ class Trail:
     members: list[tuple[str, Trail]] = field(default_factory=list)
     additional: Trail | None = None
     items: Trail | None = None
+    goes_on: bool = False
+    """Whether something that was looked for stands below this node."""
 
 
 def trail(schema: Schema | None, wanted: Callable[[Schema], bool]) -> Trail | None:
@@ -29,4 +31,5 @@ def trail(schema: Schema | None, wanted: Callable[[Schema], bool]) -> Trail | No
     made.members = [(name, below) for name, sub in schema.properties.items() if (below := trail(sub, wanted))]
     made.additional = trail(schema.additional, wanted)
     made.items = trail(schema.items, wanted)
-    return made if made.found or made.members or made.additional or made.items else None
+    made.goes_on = bool(made.members or made.additional or made.items)
+    return made if made.found or made.goes_on else None

@@ -26,7 +26,8 @@ def _is_unique(value: Any, lists: Trail) -> bool:
     """A quick look at the common case; a no may be wrong."""
     if isinstance(value, dict):
         for name, below in lists.members:
-            if name in value and not _is_unique(value[name], below):
+            member = value.get(name)
+            if member is not None and not _is_unique(member, below):
                 return False
         return lists.additional is None or all(_is_unique(member, lists.additional) for member in value.values())
     if isinstance(value, list):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
+
+import msgspec
 
 
 class Change(IntEnum):
@@ -14,8 +16,7 @@ class Change(IntEnum):
     DELETED = 2
 
 
-@dataclass(slots=True, eq=False)
-class Write:
+class Write(msgspec.Struct, eq=False):
     """One change on its way to the disk."""
 
     revision: int
@@ -25,6 +26,10 @@ class Write:
     value: bytes
     previous: int | None
     previous_value: bytes | None
-    owners: tuple[str, ...]
+    owners: Sequence[str]
     expires: int | None
     done: asyncio.Future[Any]
+    buckets: Sequence[tuple[int, str, str]] = ()
+    """Buckets (number, space, resource) that are used for the first time and come to be with this write."""
+    together: Sequence[Write] = ()
+    """Further writes, of the revisions that follow, that must become durable with this one or not at all."""

@@ -51,6 +51,20 @@ CREATE TABLE facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID
 INSERT INTO facts VALUES ('compacted', 0), ('newest', 0);
 """
 
+_WRITES = """
+CREATE TEMP VIEW writes (revision, bucket, key, change, previous, checksum, value, expires)
+    AS SELECT 0, 0, '', 0, 0, 0, x'', 0;
+CREATE TEMP TRIGGER store_write INSTEAD OF INSERT ON writes BEGIN
+    INSERT INTO revisions (revision, bucket, key, change, previous, checksum, value)
+        VALUES (NEW.revision, NEW.bucket, NEW.key, NEW.change, NEW.previous, NEW.checksum, NEW.value);
+    INSERT OR REPLACE INTO objects (bucket, key, revision, expires)
+        SELECT NEW.bucket, NEW.key, NEW.revision, NEW.expires WHERE NEW.change <> 2;
+    DELETE FROM objects WHERE NEW.change = 2 AND bucket = NEW.bucket AND key = NEW.key;
+    DELETE FROM owners WHERE NEW.previous IS NOT NULL AND bucket = NEW.bucket AND key = NEW.key;
+END;
+"""
+"""What is inserted into `writes` is stored in all tables at once. Not part of the file: the writer makes it anew."""
+
 QUICK_CHECK_LIMIT = 64 * 1024 * 1024
 """Files up to this size are checked page by page at every start; larger ones only by `check` and by `backup`."""
 
@@ -68,6 +82,7 @@ def open_writer(path: Path | None) -> sqlite3.Connection:
         connection.execute("PRAGMA temp_store=MEMORY")
         if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
             _create(connection)
+        connection.executescript(_WRITES)
     except sqlite3.DatabaseError as error:
         connection.close()
         raise _damaged(path, error) from error

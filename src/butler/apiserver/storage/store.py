@@ -7,6 +7,8 @@ only what is durable is shown to readers and watchers. Everything here is called
 from __future__ import annotations
 
 import asyncio
+import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +18,14 @@ import msgspec
 from butler.errors import DataDamaged, Expired, InternalError, ServiceUnavailable
 
 from ..resources import Object
-from . import database
+from . import database, queries
+from .buckets import Buckets
 from .changes import Change, Write
+from .recent import RecentValues
 from .writer import GroupWriter, InlineWriter, Writer
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """One version of one object; `value` is its JSON without apiVersion and kind."""
 
     key: str
@@ -45,19 +48,28 @@ class Event:
         "bucket",
         "change",
         "key",
+        "owners",
         "previous_value",
         "revision",
         "value",
     )
 
     def __init__(
-        self, revision: int, bucket: int, key: str, change: Change, value: bytes, previous_value: bytes | None
+        self,
+        revision: int,
+        bucket: int,
+        key: str,
+        change: Change,
+        value: bytes,
+        previous_value: bytes | None,
+        owners: Sequence[str] = (),
     ) -> None:
+        """`owners` are those the write named; they are not known of an event that is read again."""
         self.revision, self.bucket, self.key, self.change = revision, bucket, key, change
-        self.value, self.previous_value = value, previous_value
+        self.value, self.previous_value, self.owners = value, previous_value, owners
         self._object: Object | None = None
         self._previous_object: Object | None = None
-        self._frames: dict[tuple[str, bytes], bytes] = {}
+        self._frames: dict[tuple[str, bytes], bytes] | None = None
 
     @property
     def object(self) -> Object:
@@ -73,6 +85,8 @@ class Event:
 
     def frame(self, kind: str, prefix: bytes) -> bytes:
         """This event as a line of a watch; the same bytes for everyone who asks."""
+        if self._frames is None:
+            self._frames = {}
         found = self._frames.get((kind, prefix))
         if found is None:
             found = self._frames[kind, prefix] = frame(kind, prefix, self.value)
@@ -113,21 +127,19 @@ class Store:
         connection = database.open_writer(path)
         self._read = connection if path is None else database.open_reader(path)
         self._writer: Writer = InlineWriter(connection) if path is None else GroupWriter(connection, path)
-        self._buckets: dict[tuple[str, str], int] = {
-            (space, resource): number
-            for number, space, resource in self._read.execute("SELECT id, space, resource FROM buckets")
-        }
-        self._bucket_names = {number: names for names, number in self._buckets.items()}
-        self._next_bucket = max(self._bucket_names, default=0) + 1
-        newest = database.newest_revision(self._read)
+        stored = self._read.execute("SELECT id, space, resource FROM buckets")
+        self._buckets = Buckets(stored, self._fact("bucket"))
+        # A list of an empty store is of revision 1, and a watch from there must see the first write.
+        newest = max(database.newest_revision(self._read), 1)
         self._assigned: int = newest
         self.committed: int = newest
         self.compacted: int = self._fact("compacted")
         self._staged: dict[tuple[int, str], Write] = {}
-        self._live: dict[int, dict[str, int]] = {number: {} for number in self._bucket_names}
+        self._live: defaultdict[int, dict[str, int]] = defaultdict(dict)
         """Revision of every live object, by bucket and key: most questions need no query."""
         for number, key, revision in self._read.execute("SELECT bucket, key, revision FROM objects"):
-            self._live[number][key] = revision
+            # Most keys are the same in every space.
+            self._live[number][sys.intern(key)] = revision
         self._recent = RecentValues(_RECENT_BYTES)
         self._listeners: list[Listener] = []
         self._failure: Exception | None = None
@@ -136,23 +148,18 @@ class Store:
     # -- names ------------------------------------------------------------------------------------------------
 
     def bucket(self, space: str, resource: str) -> int:
-        """The number under which one resource of one space is kept."""
-        names = (space, resource)
-        number = self._buckets.get(names)
-        if number is None:
-            number, self._next_bucket = self._next_bucket, self._next_bucket + 1
-            self._writer.run("INSERT INTO buckets (id, space, resource) VALUES (?, ?, ?)", [(number, *names)])
-            self._buckets[names] = number
-            self._bucket_names[number] = names
-            self._live[number] = {}
-        return number
+        """The number under which one resource of one space is kept. Nothing is stored before the first write."""
+        return self._buckets.number(space, resource)
 
     def names_of(self, bucket: int) -> tuple[str, str]:
-        """The space and the resource of a bucket."""
-        return self._bucket_names[bucket]
+        """The space and the resource of a bucket; empty when its space is gone."""
+        return self._buckets.names.get(bucket, ("", ""))
 
     def spaces(self) -> set[str]:
-        return {space for space, _ in self._buckets}
+        return self._buckets.spaces()
+
+    def buckets_of(self, space: str) -> list[int]:
+        return self._buckets.of(space)
 
     # -- reading ----------------------------------------------------------------------------------------------
 
@@ -182,14 +189,14 @@ class Store:
 
         Raises Expired when that revision is no longer known."""
         low = max(prefix, after + "\x00") if after else prefix
-        high = _after_prefix(prefix)
+        high = queries.after_prefix(prefix)
         self._read.execute("BEGIN")
         try:
             newest = database.newest_revision(self._read)
             at = revision or max(newest, 1)
             if at < self.compacted:
                 raise too_old(at, self.compacted)
-            query, values = _page_query(bucket, low, high, at, current=at >= newest)
+            query, values = queries.page(bucket, low, high, at, current=at >= newest)
             found = self._read.execute(f"{query} LIMIT ?", (*values, limit + 1 if limit else -1)).fetchall()
             more = bool(limit) and len(found) > limit
             rows = [Row(key, number, _intact(number, checksum, value)) for key, number, checksum, value in found]
@@ -199,6 +206,20 @@ class Store:
             self._read.execute("COMMIT")
         return Page(rows, at, more, remaining)
 
+    def has(self, space: str, resource: str, key: str) -> bool:
+        """Whether there is such a durable object; asked without a query."""
+        number = self._buckets.find(space, resource)
+        return number is not None and key in self._live[number]
+
+    def newest_in(self, space: str, resource: str) -> int:
+        """The revision at which an object of one resource was last changed; 0 when there is none."""
+        number = self._buckets.find(space, resource)
+        return max(self._live[number].values(), default=0) if number is not None else 0
+
+    def rows(self, space: str, resource: str) -> list[Row]:
+        """All objects of one resource; costs nothing when there are none."""
+        return self.page(self.bucket(space, resource)).rows if self.newest_in(space, resource) else []
+
     def keys(self, bucket: int, prefix: str = "") -> list[str]:
         """The keys of all live objects under `prefix`."""
         return sorted(key for key in self._live[bucket] if key.startswith(prefix))
@@ -206,6 +227,14 @@ class Store:
     def dependents(self, owner: str) -> list[tuple[int, str]]:
         """(bucket, key) of every object whose ownerReferences name the uid `owner`."""
         return self._read.execute("SELECT bucket, key FROM owners WHERE owner = ?", (owner,)).fetchall()
+
+    def ending(self) -> list[tuple[int, str]]:
+        """(bucket, key) of every object that somebody asked to delete. Reads everything."""
+        return self._read.execute(queries.ENDING).fetchall()
+
+    def bereaved(self) -> list[tuple[int, str]]:
+        """(bucket, key) of every object with an owner whose deletion is in the history."""
+        return self._read.execute(queries.BEREAVED, (self.compacted,)).fetchall()
 
     def expired(self, now: int) -> list[tuple[int, str]]:
         """(bucket, key) of every object that was written to live only until `now`."""
@@ -220,7 +249,7 @@ class Store:
             "SELECT r.revision, r.key, r.change, r.checksum, r.value, p.value FROM revisions r"
             " LEFT JOIN revisions p ON p.revision = r.previous"
             " WHERE r.revision > ? AND r.bucket = ? AND r.key >= ? AND r.key < ? ORDER BY r.revision LIMIT ?",
-            (after, bucket, prefix, _after_prefix(prefix), limit),
+            (after, bucket, prefix, queries.after_prefix(prefix), limit),
         )
         events: list[Event] = []
         for number, key, change, checksum, value, previous in found:
@@ -253,28 +282,49 @@ class Store:
         """Stage one change; the future is done when it is on disk and every listener has seen it.
 
         There must be no await between `latest`, `next_revision` and `write`: that is what makes it atomic."""
+        write = self._staged_write(bucket, key, change, value, previous)
+        write.owners, write.expires = owners, expires
+        self._writer.submit(write, self._written)
+        return write.done
+
+    def add_all(self, additions: Sequence[tuple[int, str, bytes]]) -> asyncio.Future[Event]:
+        """Stage new objects (bucket, key, value) that become durable together or not at all.
+
+        The values hold the revisions from `next_revision` on, in order."""
+        first, *rest = [self._staged_write(bucket, key, Change.ADDED, value) for bucket, key, value in additions]
+        for one in rest:
+            one.done = first.done
+        first.together = rest
+        self._writer.submit(first, self._written)
+        return first.done
+
+    def _staged_write(self, bucket: int, key: str, change: Change, value: bytes, previous: Row | None = None) -> Write:
         if self._is_closed:
             raise ServiceUnavailable("the server is stopping")
         if self._failure is not None:
             raise InternalError(f"storage failed and accepts no writes until restart: {self._failure}")
+        if bucket not in self._buckets.names:
+            raise ServiceUnavailable("this API is gone")
         self._assigned += 1
         write = Write(
             self._assigned, bucket, key, change, value, previous.revision if previous else None,
-            previous.value if previous else None, tuple(owners), expires, asyncio.get_running_loop().create_future(),
+            previous.value if previous else None, (), None, asyncio.get_running_loop().create_future(),
         )  # fmt: skip
+        if self._buckets.has_new:
+            write.buckets = self._buckets.take_new()
         self._staged[bucket, key] = write
-        self._writer.submit(write, self._written)
-        return write.done
+        return write
 
-    def delete_space(self, space: str) -> None:
-        """Forget every object of a space at once; its watchers must have been ended before."""
-        self._writer.run("UPDATE facts SET value = ? WHERE name = 'newest'", [(self._assigned,)])
-        for names, number in list(self._buckets.items()):
-            if names[0] == space:
-                for table in ("objects", "owners", "revisions"):
-                    self._writer.run(f"DELETE FROM {table} WHERE bucket = ?", [(number,)])  # noqa: S608 - fixed names
-                self._writer.run("DELETE FROM buckets WHERE id = ?", [(number,)])
-                del self._buckets[names], self._bucket_names[number], self._live[number]
+    def delete_space(self, space: str) -> asyncio.Future[None]:
+        """Forget every object of a space at once; its watchers must have been ended before.
+
+        The future is done when that is on disk. Writes that are under way are finished before."""
+        for number in self._buckets.remove(space):
+            self._live.pop(number, None)
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        values = {"space": space, "newest": self._assigned, "bucket": self._buckets.highest}
+        self._writer.run(queries.DELETE_SPACE, values, done)
+        return done
 
     def compact(self, revision: int) -> None:
         """Forget history up to a revision; live objects are never touched."""
@@ -304,11 +354,12 @@ class Store:
             self._fail(error)
             return
         for write in writes:
-            if self._staged.get((write.bucket, write.key)) is write:
-                del self._staged[write.bucket, write.key]
-            self.committed = write.revision
+            revision, bucket, key, change, value = write.revision, write.bucket, write.key, write.change, write.value
+            if self._staged.get((bucket, key)) is write:
+                del self._staged[bucket, key]
+            self.committed = revision
             self._settle(write)
-            event = Event(write.revision, write.bucket, write.key, write.change, write.value, write.previous_value)
+            event = Event(revision, bucket, key, change, value, write.previous_value, write.owners)
             for listener in self._listeners:
                 listener(event)
             if not write.done.done():
@@ -316,9 +367,9 @@ class Store:
 
     def _settle(self, write: Write) -> None:
         """From now on this is what readers see."""
-        live = self._live.get(write.bucket)
-        if live is None:
+        if write.bucket not in self._buckets.names:
             return
+        live = self._live[write.bucket]
         if write.previous is not None:
             self._recent.drop(write.previous)
         if write.change is Change.DELETED:
@@ -342,29 +393,8 @@ class Store:
         return int(counted.fetchone()[0])
 
     def _fact(self, name: str) -> int:
-        return int(self._read.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()[0])
-
-
-class RecentValues:
-    """Stored values that were written or read lately, as many as fit."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit, self._size = limit, 0
-        self._values: dict[int, bytes] = {}
-
-    def get(self, revision: int) -> bytes | None:
-        return self._values.get(revision)
-
-    def add(self, revision: int, value: bytes) -> None:
-        self._values[revision] = value
-        self._size += len(value)
-        while self._size > self._limit:
-            self.drop(next(iter(self._values)))
-
-    def drop(self, revision: int) -> None:
-        value = self._values.pop(revision, None)
-        if value is not None:
-            self._size -= len(value)
+        found = self._read.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+        return int(found[0]) if found else 0
 
 
 def too_old(revision: int, compacted: int) -> Expired:
@@ -375,26 +405,3 @@ def _intact(revision: int, checksum: int, value: bytes) -> bytes:
     if database.checksum_of(value) != checksum:
         raise DataDamaged(f"the object stored at revision {revision} is not what was written; restore a backup")
     return value
-
-
-def _after_prefix(prefix: str) -> str:
-    """The smallest key behind all keys that start with `prefix`."""
-    return prefix[:-1] + chr(ord(prefix[-1]) + 1) if prefix else "\U0010ffff"
-
-
-def _page_query(bucket: int, low: str, high: str, revision: int, *, current: bool) -> tuple[str, tuple[object, ...]]:
-    """The live objects; or, at a past revision, those unchanged since and the versions that were current then."""
-    live = (
-        "SELECT o.key, r.revision, r.checksum, r.value FROM objects o JOIN revisions r ON r.revision = o.revision"
-        " WHERE o.bucket = ? AND o.key >= ? AND o.key < ?"
-    )
-    if current:
-        return f"{live} ORDER BY o.key", (bucket, low, high)
-    past = (
-        "SELECT p.key, p.revision, p.checksum, p.value FROM revisions n JOIN revisions p ON p.revision = n.previous"
-        " WHERE n.revision > ? AND n.bucket = ? AND n.key >= ? AND n.key < ? AND p.revision <= ?"
-    )
-    return (
-        f"SELECT * FROM ({live} AND o.revision <= ? UNION ALL {past}) ORDER BY key",  # noqa: S608 - fixed texts
-        (bucket, low, high, revision, revision, bucket, low, high, revision),
-    )

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import mmap
 import os
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, partial
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache, partial
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Protocol
 
-from butler.errors import DataDamaged
+from butler.errors import DataDamaged, InternalError
 
 from . import database
 from .changes import Change, Write
 
-_GROUP = 1024
+_GROUP = 256
+_GROUP_BYTES = 1024 * 1024
 _COMPACT_STEP = 2000
+_NOTE_BYTES = 21
 
 
 Written = Callable[[Iterable[Write], Exception | None], None]
@@ -30,8 +34,8 @@ class Writer(Protocol):
 
     def submit(self, write: Write, written: Written) -> None: ...
 
-    def run(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
-        """A statement of housekeeping, done before any write that is submitted after it."""
+    def run(self, statements: Sequence[str], values: Mapping[str, Any], done: asyncio.Future[None]) -> None:
+        """Statements that take effect together, after all that was submitted before and before all that follows."""
 
     def compact(self, already: int, revision: int) -> None: ...
 
@@ -45,11 +49,13 @@ class InlineWriter:
         self._connection = connection
 
     def submit(self, write: Write, written: Written) -> None:
-        _store(self._connection, [write])
-        asyncio.get_running_loop().call_soon(written, [write], None)
+        writes = [write, *write.together]
+        _store(self._connection, writes)
+        asyncio.get_running_loop().call_soon(written, writes, None)
 
-    def run(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
-        self._connection.executemany(statement, rows)
+    def run(self, statements: Sequence[str], values: Mapping[str, Any], done: asyncio.Future[None]) -> None:
+        _execute(self._connection, statements, values)
+        asyncio.get_running_loop().call_soon(_tell, done, None)
 
     def compact(self, already: int, revision: int) -> None:
         _compact(self._connection, already, revision)
@@ -58,7 +64,7 @@ class InlineWriter:
         return None
 
 
-_Submitted = tuple[Write, Written, asyncio.AbstractEventLoop]
+_Submitted = tuple[Write, Written]
 _Job = Callable[[sqlite3.Connection], None]
 
 
@@ -75,10 +81,18 @@ class GroupWriter:
         self._thread.start()
 
     def submit(self, write: Write, written: Written) -> None:
-        self._arrived.put((write, written, asyncio.get_running_loop()))
+        self._arrived.put((write, written))
 
-    def run(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
-        self._arrived.put(partial(_execute, statement=statement, rows=rows))
+    def run(self, statements: Sequence[str], values: Mapping[str, Any], done: asyncio.Future[None]) -> None:
+        def job(connection: sqlite3.Connection) -> None:
+            try:
+                if self._failure is None:
+                    _execute(connection, statements, values)
+            except (sqlite3.Error, OSError) as error:
+                self._failure = error
+            _call(done.get_loop(), _tell, done, self._failure)
+
+        self._arrived.put(job)
 
     def compact(self, already: int, revision: int) -> None:
         # In steps, so that a write never waits long behind it.
@@ -95,17 +109,19 @@ class GroupWriter:
 
     def _work(self) -> None:
         group: list[_Submitted] = []
+        size = 0
         while True:
             try:
                 arrived = self._arrived.get_nowait() if group else self._arrived.get()
             except queue.Empty:
-                group = self._commit(group)
+                group, size = self._commit(group), 0
                 continue
             if isinstance(arrived, tuple):
                 group.append(arrived)
-                if len(group) < _GROUP:
+                size += len(arrived[0].value)
+                if len(group) < _GROUP and size < _GROUP_BYTES:
                     continue
-            group = self._commit(group)
+            group, size = self._commit(group), 0
             if arrived is None:
                 return
             if not isinstance(arrived, tuple):
@@ -121,8 +137,8 @@ class GroupWriter:
         """Store the group and start a new one."""
         if not group:
             return group
-        writes = [write for write, _, _ in group]
-        _, written, loop = group[0]
+        writes = [one for write, _ in group for one in (write, *write.together)]
+        first, written = group[0]
         try:
             if self._failure is None:
                 _store(self._connection, writes)
@@ -130,11 +146,7 @@ class GroupWriter:
         except (sqlite3.Error, OSError) as error:
             # Later writes build upon these, so none of them may succeed either.
             self._failure = error
-        try:
-            loop.call_soon_threadsafe(written, writes, self._failure)
-        except RuntimeError:
-            # The loop is closed: nobody is left to be told.
-            return []
+        _call(first.done.get_loop(), written, writes, self._failure)
         return []
 
 
@@ -148,10 +160,16 @@ class HighWater:
     def __init__(self, database_path: Path) -> None:
         self._path = database_path.with_suffix(".revision")
         self._database = database_path
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            # Written as memory: for a call to the system, the writing thread would give up and await Python's lock.
+            os.ftruncate(file, _NOTE_BYTES)
+            self._note = mmap.mmap(file, _NOTE_BYTES)
+        finally:
+            os.close(file)
 
     def verify(self, newest: int) -> None:
-        text = os.pread(self._file, 32, 0).strip(b"\0 \n")
+        text = self._note[:].strip(b"\0 \n")
         try:
             noted = int(text or b"0")
         except ValueError:
@@ -163,34 +181,32 @@ class HighWater:
             )
 
     def note(self, revision: int) -> None:
-        os.pwrite(self._file, b"%-20d\n" % revision, 0)
+        self._note[:] = b"%-*d\n" % (_NOTE_BYTES - 1, revision)
 
     def close(self) -> None:
-        os.close(self._file)
+        self._note.close()
 
 
-def _execute(connection: sqlite3.Connection, statement: str, rows: list[tuple[Any, ...]]) -> None:
-    connection.executemany(statement, rows)
+def _call(loop: asyncio.AbstractEventLoop, callback: Callable[..., None], *arguments: Any) -> None:
+    # When the loop is closed, nobody is left to be told.
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(callback, *arguments)
 
 
-def _store(connection: sqlite3.Connection, writes: list[Write]) -> None:
-    """One transaction for a group of writes."""
-    newest = {(write.bucket, write.key): write for write in writes}
+def _tell(done: asyncio.Future[None], failure: Exception | None) -> None:
+    if done.done():
+        return
+    if failure is None:
+        done.set_result(None)
+    else:
+        done.set_exception(InternalError(f"the change could not be stored: {failure}"))
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        connection.executemany(
-            "INSERT INTO revisions (revision, bucket, key, change, previous, checksum, value) VALUES (?,?,?,?,?,?,?)",
-            [
-                (w.revision, w.bucket, w.key, w.change, w.previous, database.checksum_of(w.value), w.value)
-                for w in writes
-            ],
-        )
-        live = [(w.bucket, w.key, w.revision, w.expires) for w in newest.values() if w.change is not Change.DELETED]
-        _insert(connection, "INSERT OR REPLACE INTO objects (bucket, key, revision, expires)", live)
-        gone = [(w.bucket, w.key) for w in newest.values() if w.change is Change.DELETED]
-        if gone:
-            connection.executemany("DELETE FROM objects WHERE bucket = ? AND key = ?", gone)
-        _store_owners(connection, newest.values())
+        yield
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -198,39 +214,58 @@ def _store(connection: sqlite3.Connection, writes: list[Write]) -> None:
         raise
 
 
-_AT_ONCE = (128, 32, 8, 1)
+def _execute(connection: sqlite3.Connection, statements: Sequence[str], values: Mapping[str, Any]) -> None:
+    with _transaction(connection):
+        for statement in statements:
+            connection.execute(statement, values)
 
 
-def _insert(connection: sqlite3.Connection, into: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Insert rows many at a time: each statement gives up and takes back Python's lock, and while SQLite works on a
-    large one, the event loop goes on."""
-    at = 0
-    for size in _AT_ONCE:
-        while len(rows) - at >= size:
-            chunk = rows[at : at + size]
-            connection.execute(_values(into, len(chunk[0]), size), list(chain.from_iterable(chunk)))
-            at += size
+def _store(connection: sqlite3.Connection, writes: list[Write]) -> None:
+    """One transaction for a group of writes.
 
-
-@lru_cache
-def _values(into: str, columns: int, rows: int) -> str:
-    row = f"({','.join('?' * columns)})"
-    return f"{into} VALUES {','.join([row] * rows)}"
-
-
-def _store_owners(connection: sqlite3.Connection, writes: Iterable[Write]) -> None:
-    changed = [(w.bucket, w.key) for w in writes if w.previous is not None or w.owners]
-    if changed:
-        connection.executemany("DELETE FROM owners WHERE bucket = ? AND key = ?", changed)
-    owned = [(owner, w.bucket, w.key) for w in writes if w.change is not Change.DELETED for owner in w.owners]
-    if owned:
+    After each statement this thread waits for Python's lock, which the busy event loop gives up only now and then.
+    Therefore most groups are one statement, which is a transaction of its own."""
+    rows = [
+        (w.revision, w.bucket, w.key, w.change, w.previous, database.checksum_of(w.value), w.value, w.expires)
+        for w in writes
+    ]
+    buckets = [bucket for write in writes for bucket in write.buckets]
+    owned = _owned(writes)
+    if not buckets and not owned and len(rows) <= _GROUP:
+        _insert(connection, rows)
+        return
+    with _transaction(connection):
+        connection.executemany("INSERT INTO buckets (id, space, resource) VALUES (?,?,?)", buckets)
+        for start in range(0, len(rows), _GROUP):
+            _insert(connection, rows[start : start + _GROUP])
         connection.executemany("INSERT OR IGNORE INTO owners (owner, bucket, key) VALUES (?,?,?)", owned)
+
+
+def _insert(connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> None:
+    """Insert rows by one statement that has place for the next power of two of them: so few different ones are needed
+    that all stay prepared. The places left over are NULL."""
+    places = 1 << (len(rows) - 1).bit_length()
+    nothing = repeat(None, (places - len(rows)) * len(rows[0]))
+    connection.execute(_insertion(places), [*chain.from_iterable(rows), *nothing])
+
+
+@cache
+def _insertion(places: int) -> str:
+    values = ",".join(["(?,?,?,?,?,?,?,?)"] * places)
+    return f"INSERT INTO writes SELECT * FROM (VALUES {values}) WHERE column1 IS NOT NULL"  # noqa: S608 - fixed texts
+
+
+def _owned(writes: list[Write]) -> list[tuple[str, int, str]]:
+    """The rows that say who owns the objects of a group once it is stored."""
+    if not any(write.owners for write in writes):
+        return []
+    newest = {(write.bucket, write.key): write for write in writes}
+    return [(owner, w.bucket, w.key) for w in newest.values() if w.change is not Change.DELETED for owner in w.owners]
 
 
 def _compact(connection: sqlite3.Connection, already: int, revision: int) -> None:
     """Versions that were replaced or deleted by a revision in the range, and the records of those deletions."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with _transaction(connection):
         connection.execute(
             "DELETE FROM revisions WHERE revision IN (SELECT previous FROM revisions"
             " WHERE revision > ? AND revision <= ? AND previous IS NOT NULL)",
@@ -240,8 +275,3 @@ def _compact(connection: sqlite3.Connection, already: int, revision: int) -> Non
             "DELETE FROM revisions WHERE change = 2 AND revision > ? AND revision <= ?", (already, revision)
         )
         connection.execute("UPDATE facts SET value = ? WHERE name = 'compacted'", (revision,))
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise

@@ -12,7 +12,6 @@ from butler.api.model import Address
 from butler.api.provider import ProviderConfig
 from butler.api.team import Team
 from butler.engines.addons import Addon, Installer
-from butler.engines.capi.kinds import CLUSTER_NAME
 from butler.engines.core import Secret
 from butler.engines.tenants import Tenants, admin_kubeconfig_secret
 from butler.errors import NotFound
@@ -34,12 +33,12 @@ from .steps import STEPS
 from .steps.addons import Addons, missing_addons, observed
 from .steps.workers import outdated, stray
 
-_OF_CLUSTERS = Selection(labels=CLUSTER_NAME)
+_KUBECONFIGS = Selection(labels="kamaji.clastix.io/component=admin-kubeconfig")
 _OURS = Selection(labels=f"{names.MANAGED_BY}=butler,{names.SOURCE_NAME}")
 _LOOK_AGAIN = timedelta(minutes=10)
 """When to ask again for something whose end no watch tells, such as the end of a deletion."""
 
-_SELECTIONS: dict[Kind, Selection] = {kinds.NAMESPACE: _OURS, kinds.SecretSeen: _OF_CLUSTERS}
+_SELECTIONS: dict[Kind, Selection] = {kinds.NAMESPACE: _OURS, kinds.SecretSeen: _KUBECONFIGS}
 
 
 class TenantClusters(Reconciler[TenantCluster]):

@@ -199,6 +199,7 @@ class MachineStatus(Status):
     certificates_expiry_date: Time | None = None
     last_updated: Time | None = None
     deletion: MachineDeletionStatus | None = None
+    deprecated: Mapping[str, Any] = {}
 
 
 class Machine(

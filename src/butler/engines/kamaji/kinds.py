@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from butler.api.model import AGE, Column, Model, Resource, Scale
+from msgspec import field
+
+from butler.api.model import AGE, Column, Int64, Model, NotEmpty, Resource, Scale, Time
 from butler.api.shared import Status
 
 CONTROL_PLANE = "controlplane.cluster.x-k8s.io"
@@ -14,30 +16,53 @@ KAMAJI = "kamaji.clastix.io"
 ADMIN_CONF = "admin.conf"
 """Key of the administrator's kubeconfig in its Secret."""
 
+Parts = tuple[Mapping[str, Any], ...]
+"""Parts of a spec that are passed on as they are."""
+
+
+class Endpoint(Model):
+    """Where an API server is reached."""
+
+    host: str = ""
+    port: int | None = None
+
 
 class ControlPlaneNetwork(Model):
     """How the API server is reached."""
 
     service_type: str = "LoadBalancer"
     service_address: str | None = None
+    advertise_address: str | None = None
+    service_labels: Mapping[str, str] = {}
+    service_annotations: Mapping[str, str] = {}
+    additional_service_ports: Parts = ()
     cert_sans: tuple[str, ...] = ()
+    dns_service_ips: tuple[str, ...] = ()
     ingress: Mapping[str, Any] = {}
     gateway: Mapping[str, Any] = {}
+    load_balancer_config: Mapping[str, Any] = {}
 
 
 class KamajiControlPlaneSpec(Model):
     """A hosted control plane."""
 
-    version: str
+    version: NotEmpty
     replicas: int = 2
+    registry: str = "registry.k8s.io"
     data_store_name: str | None = None
+    data_store_schema: str | None = None
+    data_store_username: str | None = None
+    data_store_overrides: Parts = ()
     network: ControlPlaneNetwork = ControlPlaneNetwork()
     addons: Mapping[str, Any] = {}
+    admission_controllers: tuple[str, ...] = ()
     kubelet: Mapping[str, Any] = {}
     api_server: Mapping[str, Any] = {}
     controller_manager: Mapping[str, Any] = {}
     scheduler: Mapping[str, Any] = {}
+    kine: Mapping[str, Any] = {}
     deployment: Mapping[str, Any] = {}
+    control_plane_endpoint: Endpoint | None = None
 
 
 class ControlPlaneInitialization(Model):
@@ -59,6 +84,8 @@ class KamajiControlPlaneStatus(Status):
     available_replicas: int | None = None
     up_to_date_replicas: int | None = None
     unavailable_replicas: int | None = None
+    failure_reason: str | None = None
+    failure_message: str | None = None
 
 
 class KamajiControlPlane(
@@ -81,14 +108,89 @@ class KamajiControlPlane(
     status: KamajiControlPlaneStatus = KamajiControlPlaneStatus()
 
 
+class HostingDeployment(Model):
+    """The Deployment that runs a control plane."""
+
+    replicas: int = 2
+    registry_settings: Mapping[str, Any] = {}
+    strategy: Mapping[str, Any] = {}
+    resources: Mapping[str, Any] = {}
+    extra_args: Mapping[str, Any] = {}
+    probes: Mapping[str, Any] = {}
+    node_selector: Mapping[str, str] = {}
+    tolerations: Parts = ()
+    affinity: Mapping[str, Any] = {}
+    topology_spread_constraints: Parts = ()
+    runtime_class_name: str | None = None
+    service_account_name: str | None = None
+    additional_metadata: Mapping[str, Any] = {}
+    pod_additional_metadata: Mapping[str, Any] = {}
+    additional_init_containers: Parts = ()
+    additional_containers: Parts = ()
+    additional_volumes: Parts = ()
+    additional_volume_mounts: Mapping[str, Any] = {}
+
+
+class HostingService(Model):
+    """The Service in front of a control plane."""
+
+    service_type: str
+    additional_metadata: Mapping[str, Any] = {}
+    additional_ports: Parts = ()
+
+
+class Hosting(Model):
+    """What runs in the management cluster."""
+
+    deployment: HostingDeployment = HostingDeployment()
+    service: HostingService
+    ingress: Mapping[str, Any] = {}
+    gateway: Mapping[str, Any] = {}
+
+
+class TenantKubernetes(Model):
+    """The Kubernetes a tenant gets."""
+
+    version: NotEmpty
+    kubelet: Mapping[str, Any] = {}
+    admission_controllers: tuple[str, ...] = ()
+
+
+class NetworkProfile(Model):
+    """Addresses of a tenant's cluster."""
+
+    address: str | None = None
+    advertise_address: str | None = None
+    allow_address_as_external_ip: bool | None = field(default=None, name="allowAddressAsExternalIP")
+    port: int = 6443
+    cluster_domain: str = "cluster.local"
+    service_cidr: str = field(default_factory=lambda: "10.96.0.0/16", name="serviceCidr")
+    pod_cidr: str = field(default_factory=lambda: "10.244.0.0/16", name="podCidr")
+    dns_service_ips: tuple[str, ...] = ()
+    cert_sans: tuple[str, ...] = ()
+    load_balancer_class: str | None = None
+    load_balancer_source_ranges: tuple[str, ...] = ()
+
+
+class TenantAddons(Model):
+    """What Kamaji keeps in a tenant's cluster; an addon that is there without settings is an empty map."""
+
+    core_dns: Mapping[str, Any] | None = field(default=None, name="coreDNS")
+    kube_proxy: Mapping[str, Any] | None = None
+    konnectivity: Mapping[str, Any] | None = None
+
+
 class TenantControlPlaneSpec(Model):
     """A hosted control plane, part by part."""
 
     data_store: str | None = None
-    control_plane: Mapping[str, Any] = {}
-    kubernetes: Mapping[str, Any] = {}
-    network_profile: Mapping[str, Any] = {}
-    addons: Mapping[str, Any] = {}
+    data_store_schema: str | None = None
+    data_store_username: str | None = None
+    data_store_overrides: Parts = ()
+    control_plane: Hosting
+    kubernetes: TenantKubernetes
+    network_profile: NetworkProfile = NetworkProfile()
+    addons: TenantAddons = TenantAddons()
 
 
 class TenantVersion(Model):
@@ -98,30 +200,79 @@ class TenantVersion(Model):
     status: str | None = None
 
 
+class DeploymentStatus(Model):
+    """How the Deployment of a control plane is."""
+
+    name: str | None = None
+    namespace: str | None = None
+    selector: str | None = None
+    observed_generation: Int64 | None = None
+    replicas: int | None = None
+    updated_replicas: int | None = None
+    ready_replicas: int | None = None
+    available_replicas: int | None = None
+    unavailable_replicas: int | None = None
+    last_update: Time | None = None
+
+
+class ServiceStatus(Model):
+    """How the Service of a control plane is."""
+
+    name: str | None = None
+    namespace: str | None = None
+    port: int | None = None
+    load_balancer: Mapping[str, Any] = {}
+
+
 class KubernetesResources(Model):
     """What runs in the management cluster."""
 
     version: TenantVersion | None = None
-    deployment: Mapping[str, Any] = {}
-    service: Mapping[str, Any] = {}
+    deployment: DeploymentStatus | None = None
+    service: ServiceStatus | None = None
 
 
-class SecretName(Model):
+class StoredSecret(Model):
     """A Secret beside the control plane."""
 
     secret_name: str | None = None
+    checksum: str | None = None
+    last_update: Time | None = None
 
 
 class KubeconfigSecrets(Model):
     """Where the kubeconfigs are."""
 
-    admin: SecretName | None = None
+    admin: StoredSecret | None = None
 
 
 class Certificates(Model):
     """Where the certificates are."""
 
-    ca: SecretName | None = None
+    ca: StoredSecret | None = None
+
+
+class AddonState(Model):
+    """Whether an addon is there."""
+
+    # A factory, because False must be written too.
+    enabled: bool = field(default_factory=bool)
+    last_update: Time | None = None
+
+
+class TenantAddonStates(Model):
+    """Which addons are there."""
+
+    core_dns: AddonState | None = field(default=None, name="coreDNS")
+    kube_proxy: AddonState | None = None
+    konnectivity: AddonState | None = None
+
+
+class TenantStorage(Model):
+    """Where the tenant's objects are kept."""
+
+    driver: str | None = None
+    data_store_name: str | None = None
 
 
 class TenantControlPlaneStatus(Model):
@@ -131,6 +282,8 @@ class TenantControlPlaneStatus(Model):
     kubernetes_resources: KubernetesResources | None = None
     kubeconfig: KubeconfigSecrets | None = None
     certificates: Certificates | None = None
+    storage: TenantStorage | None = None
+    addons: TenantAddonStates | None = None
 
 
 class TenantControlPlane(
@@ -138,15 +291,18 @@ class TenantControlPlane(
     plural="tenantcontrolplanes",
     short="tcp",
     group=KAMAJI,
+    scale=Scale(".spec.controlPlane.deployment.replicas", ".status.kubernetesResources.deployment.replicas"),
     columns=(
         Column("Version", ".spec.kubernetes.version"),
         Column("Installed version", ".status.kubernetesResources.version.version"),
         Column("Status", ".status.kubernetesResources.version.status"),
         Column("Control-Plane endpoint", ".status.controlPlaneEndpoint"),
+        Column("Kubeconfig", ".status.kubeconfig.admin.secretName"),
+        Column("Datastore", ".status.storage.dataStoreName"),
         AGE,
     ),
 ):
     """A hosted control plane as Kamaji sees it."""
 
-    spec: TenantControlPlaneSpec = TenantControlPlaneSpec()
+    spec: TenantControlPlaneSpec
     status: TenantControlPlaneStatus = TenantControlPlaneStatus()

@@ -1,0 +1,218 @@
+"""The flags that describe a cluster, and the change of a TenantCluster that they stand for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import click
+
+from butler.api.model import GROUP
+
+from .. import completion
+
+F = TypeVar("F", bound=Callable[..., Any])
+Change = dict[str, Any]
+"""A merge patch: what is None goes."""
+
+_TEMPLATE = "spec.workers.machineTemplate"
+FIELDS = {
+    "provider": "spec.providerConfigRef.name",
+    "team": "spec.teamRef.name",
+    "environment": "metadata.labels",
+    "k8s_version": "spec.kubernetesVersion",
+    "workers": "spec.workers.replicas",
+    "cpu": f"{_TEMPLATE}.cpu",
+    "memory": f"{_TEMPLATE}.memory",
+    "disk": f"{_TEMPLATE}.diskSize",
+    "image": f"{_TEMPLATE}.os.imageRef",
+    "schematic_id": f"{_TEMPLATE}.os.schematicID",
+    "pod_cidr": "spec.networking.podCIDR",
+    "service_cidr": "spec.networking.serviceCIDR",
+    "lb_pool": "spec.networking.loadBalancerPool",
+    "lb_pool_start": "spec.networking.loadBalancerPool.start",
+    "lb_pool_end": "spec.networking.loadBalancerPool.end",
+}
+"""Where each flag is written."""
+_COMPONENTS = {"apiserver": "apiServer", "controller-manager": "controllerManager", "scheduler": "scheduler"}
+_ENVIRONMENT = f"{GROUP}/environment"
+_NUMBER = re.compile(r"\d+(\.\d+)?")
+
+
+class Patience(click.ParamType[timedelta]):
+    """A duration such as 90s, 15m or 1h30m; a bare number is seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        from butler.api.units import duration
+
+        if isinstance(value, timedelta):
+            return value
+        try:
+            found = duration(f"{value}s" if _NUMBER.fullmatch(value) else value)
+        except ValueError:
+            self.fail(f"{value!r} is not a duration such as 90s, 15m or 1h30m", param, ctx)
+        if found <= timedelta():
+            self.fail(f"{value!r} must be more than nothing", param, ctx)
+        return found
+
+
+class Size(click.ParamType[str]):
+    """An amount such as 8Gi; a bare number is in the unit people mean."""
+
+    name = "size"
+
+    def __init__(self, unit: str) -> None:
+        self._unit = unit
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return f"{value}{self._unit}" if _NUMBER.fullmatch(value) else str(value)
+
+
+def timeout_option(default: str) -> Callable[[F], F]:
+    return click.option(
+        "--timeout", "patience", type=Patience(), default=default, show_default=True, help="How long to wait at most."
+    )
+
+
+def wait_option(function: F) -> F:
+    return click.option("--wait/--no-wait", help="Stay and show the steps until it is done.")(function)
+
+
+def filename_option(function: F) -> F:
+    return click.option(
+        "-f", "--filename", metavar="FILE", help="A TenantCluster as YAML, - for stdin; flags win over it."
+    )(function)
+
+
+_OPTIONS = (
+    click.option("-p", "--provider", shell_complete=completion.providers, help="ProviderConfig.  [the platform's]"),
+    click.option("--team", help="The team that owns the cluster."),
+    click.option("--environment", help="The environment it is for, such as prod."),
+    click.option("--k8s-version", shell_complete=completion.versions, help="Kubernetes version, such as v1.32.2."),
+    click.option("-w", "--workers", type=int, help="How many workers.  [1]"),
+    click.option("--cpu", type=int, help="Cores of a worker.  [4]"),
+    click.option("--memory", type=Size("Mi"), help="Memory of a worker, such as 16Gi; a bare number is MB.  [8Gi]"),
+    click.option("--disk", type=Size("Gi"), help="Root disk of a worker, such as 100Gi; a bare number is GB.  [40Gi]"),
+    click.option("--image", help="Image of the provider for the workers."),
+    click.option("--schematic-id", help="Image Factory schematic for the workers."),
+    click.option("--pod-cidr", help="Addresses of pods.  [10.244.0.0/16]"),
+    click.option("--service-cidr", help="Addresses of Services.  [10.96.0.0/12]"),
+    click.option("--lb-pool", metavar="IP|IP-IP", help="Addresses for LoadBalancer Services."),
+    click.option("--lb-pool-start", metavar="IP", help="The first of them."),
+    click.option("--lb-pool-end", metavar="IP", help="The last of them."),
+)
+
+
+def cluster_flags(function: F) -> F:
+    """All flags that describe a cluster; the command takes them as `**flags`."""
+    for option in (*reversed([*_resource_options()]), *reversed(_OPTIONS)):
+        function = option(function)
+    return function
+
+
+def _resource_options() -> Iterator[Callable[[F], F]]:
+    for component in _COMPONENTS:
+        for amount, example in (("cpu", "500m"), ("memory", "1Gi")):
+            for bound in ("request", "limit"):
+                meaning = (
+                    f"{amount.upper() if amount == 'cpu' else amount} {bound} of the {component}, such as {example}."
+                )
+                yield click.option(f"--cp-{component}-{amount}-{bound}", help=meaning[0].upper() + meaning[1:])
+
+
+def change_of(flags: Mapping[str, Any]) -> Change:
+    """What the flags that were given change. Raises UsageError when they contradict each other."""
+    change: Change = {}
+    for path, value in _settings({name: value for name, value in flags.items() if value is not None}):
+        put(change, path, value)
+    return change
+
+
+def _settings(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in given.items():
+        if name in ("lb_pool", "lb_pool_start", "lb_pool_end"):
+            continue
+        if name == "environment":
+            yield "metadata.labels", {_ENVIRONMENT: value}
+        elif name == "provider":
+            yield from _provider(value)
+        elif name.startswith("cp_"):
+            yield _resource(name), value
+        else:
+            yield FIELDS[name], value
+        if name == "disk":
+            # Another name for the same field, which a file may have used.
+            yield f"{_TEMPLATE}.disk", None
+    if pool := _pool(given):
+        yield "spec.networking.loadBalancerPool", pool
+
+
+def _provider(value: str) -> Iterator[tuple[str, Any]]:
+    namespace, _, name = value.rpartition("/")
+    yield "spec.providerConfigRef", {"name": name, "namespace": namespace or None}
+
+
+def _resource(flag: str) -> str:
+    component, amount, bound = flag.removeprefix("cp_").rsplit("_", 2)
+    part = _COMPONENTS[component.replace("_", "-")]
+    return f"spec.controlPlane.resources.{part}.{bound}s.{amount}"
+
+
+def _pool(given: Mapping[str, Any]) -> dict[str, str] | None:
+    ends = [given.get("lb_pool_start"), given.get("lb_pool_end")]
+    if given.get("lb_pool"):
+        if any(ends):
+            raise click.UsageError("--lb-pool and --lb-pool-start/--lb-pool-end say the same; use one of them")
+        start, _, end = given["lb_pool"].partition("-")
+        return {"start": start.strip(), "end": (end or start).strip()}
+    if any(ends) and not all(ends):
+        raise click.UsageError("--lb-pool-start and --lb-pool-end go together")
+    return {"start": str(ends[0]), "end": str(ends[1])} if all(ends) else None
+
+
+def put(tree: dict[str, Any], path: str, value: Any) -> None:
+    """Set a value at a path of names with dots between them."""
+    *above, last = path.split(".")
+    for name in above:
+        tree = tree.setdefault(name, {})
+    if isinstance(value, dict) and isinstance(tree.get(last), dict):
+        tree[last] |= value
+    else:
+        tree[last] = value
+
+
+def merged(base: Any, change: Any) -> Any:
+    """A JSON merge patch, applied."""
+    if not isinstance(change, dict):
+        return change
+    found = dict(base) if isinstance(base, dict) else {}
+    for name, value in change.items():
+        if value is None:
+            found.pop(name, None)
+        else:
+            found[name] = merged(found.get(name), value)
+    return found
+
+
+def difference(old: Any, new: Any) -> Change:
+    """The merge patch that leads from one object to another."""
+    change: Change = {name: None for name in old if name not in new}
+    for name, value in new.items():
+        before = old.get(name)
+        if isinstance(value, dict) and isinstance(before, dict):
+            if below := difference(before, value):
+                change[name] = below
+        elif name not in old or before != value:
+            change[name] = value
+    return change
+
+
+def flag_for(path: str) -> str:
+    """The flag that writes a field; empty when there is none."""
+    path = re.sub(r"\[.*?\]", "", path)
+    found = next((flag for flag, field in FIELDS.items() if path in (field, field.removesuffix(".name"))), "")
+    return f"--{found.replace('_', '-')}" if found else ""

@@ -1,0 +1,119 @@
+"""butlerctl cluster kubeconfig."""
+
+from __future__ import annotations
+
+import base64
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from butler.api.model import Address
+from butler.errors import NotFound
+from butler.kube import kubeconfig as kubeconfigs
+from butler.kube import kubeconfig_writing as writing
+
+from ..command import command
+from ..lazy import Failure
+from ..output import say, success
+from ..session import Session
+from .finding import cluster_name, speaking_of
+from .rows import ClusterRow
+
+_SECRET = Address("", "v1", "Secret", "secrets", True)
+_KEYS = ("admin.conf", "kubeconfig", "value")
+
+
+@command
+@cluster_name
+@click.option("-o", "--output", metavar="PATH|-", help="Where to write it; - or nothing is stdout.")
+@click.option("--merge", is_flag=True, help="Add it to the first file of KUBECONFIG, or to ~/.kube/config.")
+@click.option("--as", "context_as", metavar="NAME", help="Name of the merged context.  [the cluster's]")
+@click.option("--set-context/--no-set-context", default=True, show_default=True, help="Make it the current context.")
+@click.option("--overwrite", is_flag=True, help="Replace a context of that name that leads elsewhere.")
+def kubeconfig(
+    session: Session,
+    name: str,
+    output: str | None,
+    merge: bool,
+    context_as: str | None,
+    set_context: bool,
+    overwrite: bool,
+) -> None:
+    """Get the kubeconfig of a cluster.
+
+    \b
+    Example:
+      butlerctl cluster kubeconfig shop > shop.kubeconfig
+      butlerctl cluster kubeconfig shop --merge
+      kubectl --context shop get nodes
+    """
+    if merge and output:
+        raise click.UsageError("--merge and --output are two places to write to; use one of them")
+    content = _content(session, name)
+    if merge:
+        _merge(content, name, context_as or name, set_context, overwrite)
+    elif output and output != "-":
+        write_private(Path(output), content)
+        success(f"kubeconfig of {session.namespace}/{name} written to {output}")
+        say(f"\nNext step:\n  kubectl --kubeconfig {output} get nodes")
+    else:
+        click.echo(content, nl=False)
+
+
+def _content(session: Session, name: str) -> bytes:
+    with speaking_of(session, name):
+        cluster: ClusterRow = session.reader.get(ClusterRow, name, session.namespace)
+        missing = Failure(
+            f"cluster {session.namespace}/{name} has no kubeconfig yet: it is {cluster.phase}; "
+            f"`butlerctl cluster why {name}{session.where}` says what it waits for"
+        )
+        if not cluster.status.tenant_namespace:
+            raise missing
+        try:
+            secret = session.reader.get(_SECRET, f"{name}-admin-kubeconfig", cluster.status.tenant_namespace)
+        except NotFound as error:
+            raise missing from error
+    found: dict[str, Any] = secret.get("data") or {}
+    key = next((key for key in _KEYS if found.get(key)), None)
+    if key is None:
+        raise missing
+    return base64.b64decode(found[key])
+
+
+def _merge(content: bytes, name: str, context: str, is_current: bool, overwrite: bool) -> None:
+    path = kubeconfigs.default_path()
+    taken = f"kubeconfig of cluster {name}"
+    entry = writing.entry_from(content, context, taken, user_name=f"{context}-admin")
+    if not overwrite:
+        _check_free(path, entry)
+    writing.put(path, entry, current=is_current)
+    success(f'context "{context}" is in {path}')
+    say(f"\nNext step:\n  kubectl {'' if is_current else f'--context {context} '}get nodes")
+
+
+def _check_free(path: Path, entry: writing.Entry) -> None:
+    """Nothing of somebody else's is replaced. Raises Failure."""
+    known = kubeconfigs.read(path) if path.exists() else None
+    if known is None or entry.name not in known.contexts:
+        return
+    server = known.config(entry.name).cluster.server
+    if server != entry.cluster.get("server", "").rstrip("/"):
+        raise Failure(
+            f'{path} has a context "{entry.name}" already, for {server}; replace it with --overwrite, or choose '
+            "another name with --as"
+        )
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Put a file there in one step, readable by its owner only. Raises Failure."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(handle, "wb") as file:
+            file.write(content)
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise Failure(f"{path}: {error.strerror or error}") from error

@@ -1,0 +1,40 @@
+"""butlerctl cluster upgrade."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import click
+
+from .. import completion
+from ..command import command
+from ..output import success
+from ..session import Session
+from .changing import change
+from .finding import cluster_name
+from .flags import timeout_option, wait_option
+
+
+@command
+@cluster_name
+@click.option("--version", required=True, shell_complete=completion.versions, help="Kubernetes version, as v1.33.1.")
+@wait_option
+@timeout_option("30m")
+async def upgrade(session: Session, name: str, version: str, wait: bool, patience: timedelta) -> None:
+    """Bring a cluster to another Kubernetes version: the control plane first, then worker by worker.
+
+    No minor version may be skipped, and none taken back.
+
+    \b
+    Example:
+      butlerctl cluster upgrade shop --version v1.33.1 --wait
+    """
+    changed = await change(session, name, lambda _: {"spec": {"kubernetesVersion": version}}, "upgraded")
+    if changed is None:
+        success(f"cluster {session.namespace}/{name} is to have {version} already; nothing to do")
+        return
+    success(f"cluster {session.namespace}/{name} goes to {version}")
+    if wait:
+        from .waiting import wait_until_settled
+
+        await wait_until_settled(session, name, patience, changed, "is upgraded")

@@ -1,0 +1,49 @@
+"""Staying until a cluster is what was asked for."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from butler.api.cluster import TenantCluster
+
+from .. import progress
+from ..lazy import Failure
+from ..output import success
+from ..screen import screen_for
+from ..session import Session
+
+
+async def wait_until_settled(
+    session: Session, name: str, patience: timedelta, generation: int, outcome: str
+) -> TenantCluster:
+    """Show the steps until they are done. Raises Failure, with the next command to run, when they cannot be."""
+    session.when_interrupted = (
+        f"the cluster goes on without you; `butlerctl cluster watch {name}{session.where}` looks at it again"
+    )
+    key, advice = f"{session.namespace}/{name}", f"`butlerctl cluster why {name}{session.where}` says more"
+    try:
+        cluster = await progress.follow(
+            session.client,
+            session.namespace,
+            name,
+            progress.settled(generation),
+            screen_for(clock=session.clock),
+            patience.total_seconds(),
+            session.clock,
+        )
+    except Failure as failure:
+        raise Failure(f"{failure}; {advice}", failure.code) from None
+    problem = progress.problem_of(cluster, generation)
+    if cluster is None or problem:
+        raise Failure(f"cluster {key}: {problem}; {advice}" if cluster else f"cluster {key}: {problem}")
+    success(f"cluster {key} {outcome}{_summary(cluster)}")
+    return cluster
+
+
+def _summary(cluster: TenantCluster) -> str:
+    status = cluster.status
+    seen = status.observed_state.kubernetes_version if status.observed_state else None
+    version = f" Kubernetes {seen}" if seen else ""
+    workers = f", {status.worker_nodes_ready or 0} of {status.worker_nodes_desired} workers ready"
+    endpoint = f", API at {status.control_plane_endpoint}" if status.control_plane_endpoint else ""
+    return f":{version}{workers if status.worker_nodes_desired is not None else ''}{endpoint}"

@@ -1,0 +1,98 @@
+"""What makes a function a command: a session, an event loop where it needs one, and exit codes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from . import completion
+from .lazy import INTERRUPTED
+from .session import Session, Wishes
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def connection_options(function: F) -> F:
+    """Where the API is and which namespace is meant; before the command's name or after it."""
+    for option in reversed(
+        [
+            click.option(
+                "-n",
+                "--namespace",
+                metavar="NAME",
+                shell_complete=completion.namespaces,
+                show_default="$BUTLER_NAMESPACE or butler-tenants",
+                help="Namespace of clusters.",
+            ),
+            click.option(
+                "--kubeconfig", type=click.Path(dir_okay=False, path_type=Path), help="Where the platform is."
+            ),
+            click.option(
+                "--context",
+                "context_name",
+                metavar="NAME",
+                shell_complete=completion.contexts,
+                help="Context of the kubeconfig.",
+            ),
+            click.option("-v", "--verbose", is_flag=True, help="Say on stderr what happens underneath."),
+        ]
+    ):
+        function = option(function)
+    return function
+
+
+def command(function: Callable[..., Any]) -> click.Command:
+    """A command out of a function whose first parameter is the Session; it may be a coroutine function."""
+
+    @connection_options
+    def run(**given: Any) -> None:
+        context = click.get_current_context()
+        session = Session(remember(context, given))
+        try:
+            _call(function, session, given)
+        except KeyboardInterrupt:
+            click.echo(f"\n{session.when_interrupted or 'stopped'}", err=True)
+            raise click.exceptions.Exit(INTERRUPTED) from None
+
+    parameters: list[click.Parameter] = run.__click_params__  # type: ignore[attr-defined]
+    parameters += getattr(function, "__click_params__", [])
+    run.__doc__ = function.__doc__
+    return click.command(function.__name__.rstrip("_"))(run)
+
+
+def remember(context: click.Context, given: dict[str, Any]) -> Wishes:
+    """Take the connection options out of what was given; they win over those before the command's name."""
+    wishes = Wishes(given.pop("kubeconfig"), given.pop("context_name") or "", given.pop("namespace") or "")
+    if given.pop("verbose"):
+        _be_verbose()
+    above = context.parent.obj if context.parent is not None else None
+    context.obj = wishes.over(above) if isinstance(above, Wishes) else wishes
+    found: Wishes = context.obj
+    return found
+
+
+def _call(function: Callable[..., Any], session: Session, given: dict[str, Any]) -> None:
+    if not inspect.iscoroutinefunction(function):
+        function(session, **given)
+        return
+    import asyncio
+
+    async def main() -> None:
+        try:
+            await function(session, **given)
+        finally:
+            await session.close()
+
+    asyncio.run(main())
+
+
+def _be_verbose() -> None:
+    import logging
+
+    logging.basicConfig(
+        level=logging.DEBUG, format="%(asctime)s %(levelname).3s [%(name)s] %(message)s", datefmt="%H:%M:%S"
+    )

@@ -1,0 +1,214 @@
+"""How a command finds its API and its namespace."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import click
+
+from butler.api.shared import TENANTS_NAMESPACE
+from butler.kube.client import EVERYTHING, Listed, Selection
+from butler.runtime.clock import Clock, SystemClock
+
+from .lazy import Failure
+
+if TYPE_CHECKING:
+    from butler.kube.config import Config
+    from butler.kube.http import HttpClient
+
+AGENT = "butlerctl"
+"""The name by which the API knows what these commands write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the command line says about where to go; empty where it says nothing."""
+
+    kubeconfig: Path | None = None
+    context: str = ""
+    namespace: str = ""
+
+    def over(self, other: Wishes) -> Wishes:
+        """These, and the other's where these are silent."""
+        return Wishes(
+            self.kubeconfig or other.kubeconfig, self.context or other.context, self.namespace or other.namespace
+        )
+
+    def in_namespace(self, namespace: str) -> Wishes:
+        return replace(self, namespace=namespace)
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """A platform that runs on this computer."""
+
+    data: Path
+    kubeconfig: Path
+    pid: int
+
+
+def home(environ: Mapping[str, str] = os.environ) -> Path:
+    """Butler's own directory of this user."""
+    return Path(environ.get("BUTLER_HOME") or "~/.butler").expanduser()
+
+
+def running_platform(environ: Mapping[str, str] = os.environ) -> Platform | None:
+    """The local platform, if its process is still there."""
+    import json
+
+    try:
+        found = json.loads((home(environ) / "local.json").read_bytes())
+        platform = Platform(Path(found["data"]), Path(found["kubeconfig"]), int(found["pid"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return platform if _is_alive(platform.pid) and platform.kubeconfig.exists() else None
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
+
+
+def find(wishes: Wishes, environ: Mapping[str, str] = os.environ) -> Config:
+    """The API that is meant: the one named, that of KUBECONFIG, the local platform, one in Butler's own directory,
+    that of ~/.kube/config, or the cluster this runs in. Raises Failure, InvalidConfiguration."""
+    from butler.kube import in_cluster, kubeconfig
+
+    path = wishes.kubeconfig
+    if path is None and not wishes.context and not environ.get("KUBECONFIG"):
+        path = _unnamed(environ)
+    if path is None:
+        _check_exists(environ, kubeconfig.paths(environ))
+    merged = kubeconfig.read(path, environ=environ)
+    if merged.is_empty and path is None and not wishes.context:
+        inside = in_cluster.config(environ, in_cluster.SERVICE_ACCOUNT)
+        if inside is None:
+            raise Failure(
+                "there is no Kubernetes API to talk to: start a platform with `butleradm up`, or name one with "
+                "--kubeconfig FILE or KUBECONFIG"
+            )
+        return inside
+    return merged.config(wishes.context)
+
+
+def _unnamed(environ: Mapping[str, str]) -> Path | None:
+    """The kubeconfig of whoever names none; None for that of kubectl."""
+    if platform := running_platform(environ):
+        return platform.kubeconfig
+    found = [*sorted(home(environ).glob("*-kubeconfig")), home(environ) / "kubeconfig"]
+    existing = [path for path in found if path.is_file()]
+    if len(existing) > 1:
+        listed = ", ".join(map(str, existing))
+        raise Failure(f"there are several platforms to choose from; name one with --kubeconfig: {listed}")
+    return existing[0] if existing else None
+
+
+def _check_exists(environ: Mapping[str, str], paths: tuple[Path, ...]) -> None:
+    if environ.get("KUBECONFIG") and not any(path.exists() for path in paths):
+        raise Failure(f"KUBECONFIG names no file that exists: {environ['KUBECONFIG']}")
+
+
+class Reader(Protocol):
+    """The reading verbs, for commands that need nothing else."""
+
+    def get(self, kind: Any, name: str, namespace: str = "") -> Any: ...
+
+    def list(self, kind: Any, selection: Selection = EVERYTHING) -> Listed[Any]: ...
+
+
+@dataclass
+class Session:
+    """One run of one command: where its API is, and what to say when it is interrupted."""
+
+    wishes: Wishes
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    clock: Clock = field(default_factory=SystemClock)
+    patience: float = 60.0
+    when_interrupted: str = ""
+    """What to say to someone who does not want to wait any longer."""
+    opened: HttpClient | None = None
+
+    @cached_property
+    def config(self) -> Config:
+        return find(self.wishes, self.environ)
+
+    @property
+    def namespace(self) -> str:
+        return self.wishes.namespace or self.environ.get("BUTLER_NAMESPACE") or TENANTS_NAMESPACE
+
+    @property
+    def where(self) -> str:
+        """What a further command about the same cluster has to say to find it."""
+        kubeconfig = f" --kubeconfig {self.wishes.kubeconfig}" if self.wishes.kubeconfig else ""
+        context = f" --context {self.wishes.context}" if self.wishes.context else ""
+        usual = self.environ.get("BUTLER_NAMESPACE") or TENANTS_NAMESPACE
+        return kubeconfig + context + (f" -n {self.namespace}" if self.namespace != usual else "")
+
+    @property
+    def place(self) -> str:
+        """The API, for people."""
+        config = self.config
+        named = f'context "{config.context}" of {config.source}' if config.context else config.source
+        return f"{config.cluster.server} ({named})" if named else config.cluster.server
+
+    @cached_property
+    def reader(self) -> Reader:
+        """For reading without an event loop; quicker to start than `client`."""
+        from butler.kube import oneshot
+
+        if oneshot.can_reach(self.config, self.environ):
+            return oneshot.OneShot(self.config, agent=AGENT, patience=self.patience)
+        return _Patient(self)
+
+    @property
+    def client(self) -> HttpClient:
+        """For writing and watching, inside an event loop."""
+        from butler.kube.http import HttpClient
+
+        if self.opened is None:
+            self.opened = HttpClient(self.config, clock=self.clock, agent=AGENT, warn=_warn)
+        return self.opened
+
+    async def close(self) -> None:
+        if self.opened is not None:
+            await self.opened.close()
+            self.opened = None
+
+
+class _Patient:
+    """Reading by the client that knows proxies and plug-ins."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def get(self, kind: Any, name: str, namespace: str = "") -> Any:
+        return self._run(lambda client: client.get(kind, name, namespace))
+
+    def list(self, kind: Any, selection: Selection = EVERYTHING) -> Listed[Any]:
+        found: Listed[Any] = self._run(lambda client: client.list(kind, selection))
+        return found
+
+    def _run(self, question: Any) -> Any:
+        import asyncio
+
+        async def ask() -> Any:
+            try:
+                return await question(self._session.client)
+            finally:
+                await self._session.close()
+
+        return asyncio.run(ask())
+
+
+def _warn(text: str) -> None:
+    click.echo(f"warning: {text}", err=True)

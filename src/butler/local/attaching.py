@@ -1,0 +1,120 @@
+"""A platform on an existing Kubernetes cluster, with stand-ins only for what is not there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Collection, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+
+import click
+
+from butler.api import KINDS, crd
+from butler.api.model import Resource
+from butler.api.shared import SYSTEM_NAMESPACE
+from butler.apiserver.auth import files
+from butler.apiserver.server import lock
+from butler.engines.tenants import over_https
+from butler.kube.client import Client, Object
+from butler.kube.config import Config
+from butler.kube.http import HttpClient
+from butler.providers.contract import Surroundings
+from butler.runtime.clock import SystemClock
+from butler.runtime.leader import Election
+from butler.runtime.manager import Manager, Settings
+
+from . import parts, system
+from .home import Place
+from .installing import DEFINITION, install_definitions
+from .parts import Engine
+from .platform import CONTROLLERS, GRACE, SIMULATION, Options, Platform, working
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """Which engines a cluster has."""
+
+    real: tuple[Engine, ...]
+    absent: tuple[Engine, ...]
+
+
+async def survey(client: Client) -> Survey:
+    """An engine is real when a definition of one of its kinds is there that Butler did not install."""
+    definitions = {item["metadata"]["name"]: item for item in (await client.list(DEFINITION)).items}
+
+    def is_real(engine: Engine) -> bool:
+        return any(_is_foreign(definitions.get(kind.address.name)) for kind in engine.kinds)
+
+    real = tuple(engine for engine in parts.ENGINES if is_real(engine))
+    return Survey(real, tuple(engine for engine in parts.ENGINES if engine not in real))
+
+
+def _is_foreign(definition: Object | None) -> bool:
+    labels = (definition or {}).get("metadata", {}).get("labels") or {}
+    return definition is not None and not crd.PART_OF.items() <= labels.items()
+
+
+@asynccontextmanager
+async def attached(place: Place, options: Options, config: Config, *, simulate: bool) -> AsyncIterator[Platform]:
+    """Butler's controllers on the cluster of a kubeconfig, for as long as the context lasts and this replica leads.
+
+    With `simulate`, whatever engine the cluster lacks is simulated, and tenants' APIs come from a server on the data
+    directory. Raises ClickException when an engine is missing and nobody asked for that."""
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(HttpClient(config, clock=SystemClock(), agent=CONTROLLERS))
+        found = await survey(client)
+        if not simulate:
+            _require(found)
+        await install_definitions(client, _definitions(found, simulate))
+        await system.install(client, simulated=simulate)
+        controllers = _manager(client, CONTROLLERS, options)
+        managers, port = [controllers], None
+        if simulate:
+            server = await stack.enter_async_context(options.server(place))
+            world = await stack.enter_async_context(options.world(server, place))
+            port = server.port
+            parts.add_controllers(controllers, world.connect, world.surroundings)
+            managers.append(_manager(client, SIMULATION, options))
+            parts.add_stand_ins(managers[1], world, found.absent)
+        else:
+            stack.enter_context(_held(place))
+            parts.add_controllers(controllers, over_https, Surroundings())
+        await stack.enter_async_context(working(managers))
+        yield Platform(client, tuple(managers), config.cluster.server, port, _remarks(found, simulate))
+
+
+def _manager(client: Client, name: str, options: Options) -> Manager:
+    return options.manager(client, Settings(name, Election(name, SYSTEM_NAMESPACE), grace=GRACE))
+
+
+def _require(found: Survey) -> None:
+    missing = [engine for engine in found.absent if not engine.is_imaginary]
+    if missing:
+        lacks = ", ".join(f"{engine.name} ({engine.kinds[0].address.name})" for engine in missing)
+        raise click.ClickException(f"the cluster lacks {lacks}; install what is missing, or let it be: --simulate")
+
+
+def _definitions(found: Survey, simulate: bool) -> Collection[type[Resource]]:
+    """Ours, and those of what is simulated: what others installed stays theirs."""
+    return (*KINDS, *(kind for engine in found.absent if simulate for kind in engine.kinds))
+
+
+def _remarks(found: Survey, simulate: bool) -> tuple[str, ...]:
+    real = [f"{engine.name}: as the cluster has it." for engine in found.real]
+    simulated = [
+        f"{engine.name}: simulated, because the cluster has no {engine.kinds[0].address.plural} of its own."
+        for engine in found.absent
+        if simulate and not engine.is_imaginary
+    ]
+    return (*real, *simulated)
+
+
+@contextmanager
+def _held(place: Place) -> Iterator[None]:
+    """The data directory for this process, as a server would hold it."""
+    files.make_private(place.data)
+    handle = lock(place.data)
+    try:
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,1 @@
+"""What `butleradm doctor` looks at."""

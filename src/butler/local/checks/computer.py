@@ -1,0 +1,164 @@
+"""What a platform needs from the computer it runs on, and from its data directory."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+
+from butler.errors import ButlerError
+from butler.kube import kubeconfig
+from butler.runtime.clock import SystemClock
+
+from ..home import DEFAULT_PORT, Place
+from .finding import Finding, failed, noted, passed
+
+_OLDEST_PYTHON = (3, 11)
+_LEAST_SPACE = 500 * 1000 * 1000
+_EXPIRES_SOON = timedelta(days=14)
+_SLACK = timedelta(minutes=5)
+"""How far a file may seem to be from the future before the clock is blamed."""
+
+
+def python(_: Place) -> Iterable[Finding]:
+    shown = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info[:2] < _OLDEST_PYTHON:
+        yield failed("Python", f"{shown} is too old", "install Python 3.11 or newer, then: make clean setup")
+    else:
+        yield passed("Python", shown)
+
+
+def data_directory(place: Place) -> Iterable[Finding]:
+    """Existing and writable, or at least possible."""
+    there = _nearest(place.data)
+    if not there.is_dir():
+        yield failed("data", f"{there} is a file", "choose another directory with --data")
+    elif not os.access(there, os.W_OK | os.X_OK):
+        yield failed("data", f"{there} is not writable", f"sudo chown -R $USER {there}, or choose another with --data")
+    elif there == place.data and place.data.stat().st_mode & 0o077:
+        yield failed("data", f"{place.data} is open to other users", f"chmod 700 {place.data}")
+    else:
+        yield passed("data", f"{place.data}{'' if there == place.data else ' (not there yet)'}")
+
+
+def free_space(place: Place) -> Iterable[Finding]:
+    free = shutil.disk_usage(_nearest(place.data)).free
+    if free < _LEAST_SPACE:
+        yield failed("space", f"{free // 10**6} MB free", f"make room: a platform wants {_LEAST_SPACE // 10**6} MB")
+    else:
+        yield passed("space", f"{free / 10**9:.1f} GB free")
+
+
+def _nearest(path: Path) -> Path:
+    """The path, or what exists of it."""
+    return next(one for one in (path, *path.parents) if one.exists())
+
+
+def lock(place: Place) -> Iterable[Finding]:
+    """Who holds the data, and whether that is a platform."""
+    running = place.running()
+    if running is not None:
+        yield passed("platform", f"runs as process {running.pid}")
+    elif place.is_held():
+        holder = (place.data / "lock").read_text().strip() or "unknown"
+        remedy = f"stop it, if it is not just starting: kill {holder}"
+        yield failed("platform", f"process {holder} holds the data, but is no platform that can be asked", remedy)
+    else:
+        yield noted("platform", "does not run", "butleradm up")
+
+
+def port(place: Place) -> Iterable[Finding]:
+    """Free, or ours."""
+    running = place.running()
+    number = int(running.url.rpartition(":")[2]) if running else place.remembered().port or DEFAULT_PORT
+    if running is not None:
+        yield passed("port", f"{number} is ours")
+    elif _is_taken(number):
+        yield failed(
+            "port", f"{number} is used by another program", f"stop it (ss -ltnp 'sport = :{number}'), or --port"
+        )
+    else:
+        yield passed("port", f"{number} is free")
+
+
+def _is_taken(number: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("127.0.0.1", number))
+        except OSError as error:
+            return error.errno == errno.EADDRINUSE
+    return False
+
+
+def access(place: Place) -> Iterable[Finding]:
+    """The administrator's kubeconfig."""
+    if not place.kubeconfig.exists():
+        if not place.is_new:
+            yield failed("kubeconfig", f"{place.kubeconfig} is missing", "butleradm down, then up: it is written again")
+        return
+    mode = place.kubeconfig.stat().st_mode & 0o777
+    if mode & 0o077:
+        yield failed(
+            "kubeconfig", f"{place.kubeconfig} can be read by others ({mode:o})", f"chmod 600 {place.kubeconfig}"
+        )
+        return
+    try:
+        server = kubeconfig.load(place.kubeconfig).cluster.server
+    except ButlerError as error:
+        yield failed("kubeconfig", str(error), "butleradm down, then up: it is written again")
+        return
+    running = place.running()
+    if running is not None and server != running.url:
+        yield failed("kubeconfig", f"is for {server}, and the API is on {running.url}", "butleradm down, then up")
+    else:
+        yield passed("kubeconfig", str(place.kubeconfig))
+
+
+def certificates(place: Place) -> Iterable[Finding]:
+    """None that is about to expire: a platform that runs renews its own in time."""
+    found = [(path, x509.load_pem_x509_certificate(path.read_bytes())) for path in (place.data / "pki").rglob("*.crt")]
+    if not found:
+        return
+    now = SystemClock().now()
+    ending = [(path, one) for path, one in found if one.not_valid_after_utc < now + _EXPIRES_SOON]
+    for path, one in ending:
+        remedy = "butleradm down, then up: certificates are renewed at the start"
+        yield failed("certificates", f"{path} is valid only until {one.not_valid_after_utc:%Y-%m-%d}", remedy)
+    if not ending:
+        first = min(one.not_valid_after_utc for _, one in found)
+        yield passed("certificates", f"all {len(found)} are valid until {first:%Y-%m-%d} or longer")
+
+
+def clock(place: Place) -> Iterable[Finding]:
+    """Not behind what was written before."""
+    now = SystemClock().now()
+    moments = [datetime.fromtimestamp(path.stat().st_mtime, UTC) for path in _files(place)]
+    ahead = [moment for moment in moments if moment > now + _SLACK]
+    if ahead:
+        message = f"says {now:%Y-%m-%d %H:%M} UTC, but files here are from {max(ahead):%Y-%m-%d %H:%M}"
+        yield failed("clock", message, "set the clock: sudo timedatectl set-ntp true")
+    else:
+        yield passed("clock", f"{now:%Y-%m-%d %H:%M} UTC")
+
+
+def _files(place: Place) -> Iterator[Path]:
+    return (path for path in place.data.glob("*") if path.is_file())
+
+
+def programs(_: Place) -> Iterable[Finding]:
+    """Nothing here needs them, but people do."""
+    for name, why in (("kubectl", "to look into clusters"), ("helm", "to install charts yourself")):
+        path = shutil.which(name) or shutil.which(name, path=str(Path(sys.executable).parent))
+        yield passed(name, path) if path else noted(name, f"not found; it is optional, {why}")
+
+
+Check = Callable[[Place], Iterable[Finding]]
+CHECKS: tuple[Check, ...] = (python, data_directory, free_space, lock, port, access, certificates, clock, programs)

@@ -1,0 +1,129 @@
+"""What should hold inside a platform that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import closing
+from datetime import datetime, timedelta
+from typing import Any
+
+from butler.api import KINDS, crd
+from butler.api.cluster import TenantCluster
+from butler.api.provider import ProviderConfig
+from butler.engines.capi.kinds import Cluster, Machine
+from butler.kube.client import Client
+from butler.providers.simulated.datacentre import DataCentre
+from butler.runtime.clock import SystemClock
+
+from .. import health, parts
+from ..home import Place
+from ..installing import DEFINITION, MANAGER, NAMESPACE
+from ..standins.infrastructure_kinds import SimulatedMachine
+from .finding import Finding, failed, passed
+
+_STUCK = timedelta(minutes=10)
+_SETTLED = timedelta(seconds=30)
+_MANY = 5
+"""How many names of things a finding shows."""
+
+
+async def api(place: Place, client: Client) -> Iterable[Finding]:
+    namespaces = await client.list(NAMESPACE)
+    return [passed("API", f"answers, {len(namespaces.items)} namespaces")]
+
+
+async def definitions(place: Place, client: Client) -> Iterable[Finding]:
+    """Installed, and those of this version."""
+    stored = {item["metadata"]["name"]: item for item in (await client.list(DEFINITION)).items}
+    wrong = []
+    for kind in (*KINDS, *parts.ENGINE_KINDS):
+        known = stored.get(kind.address.name)
+        if known is None:
+            wrong.append(f"{kind.address.name} is missing")
+            continue
+        wanted = await client.apply(crd.definition(kind), DEFINITION, manager=MANAGER, dry_run=True)
+        if wanted["spec"] != known["spec"]:
+            wrong.append(f"{kind.address.name} is of another version")
+    if wrong:
+        return [failed("definitions", _some(wrong), "butleradm down, then up: they are installed at the start")]
+    return [passed("definitions", f"{len(stored)} kinds")]
+
+
+async def controllers(place: Place, client: Client) -> Iterable[Finding]:
+    running = place.running()
+    checks = await health.problems_of(running) if running else {"platform": "has ended"}
+    wrong = [f"{name} {problem}" for name, problem in checks.items() if problem]
+    if wrong:
+        return [failed("controllers", _some(wrong), f"see {place.log}; if it stays so: butleradm down, then up")]
+    return [passed("controllers", f"{len(checks)} caches and queues are well")]
+
+
+async def providers(place: Place, client: Client) -> Iterable[Finding]:
+    """Accounts that can be used."""
+    configs = (await client.list(ProviderConfig)).items
+    wrong = [config.key for config in configs if config.status.ready is False]
+    if wrong:
+        return [failed("providers", f"not ready: {_some(wrong)}", f"kubectl describe providerconfig -n {wrong[0]}")]
+    return [passed("providers", f"{len(configs)} can be used")]
+
+
+async def deletions(place: Place, client: Client) -> Iterable[Finding]:
+    """Nothing that wants to go and cannot."""
+    since = SystemClock().now() - _STUCK
+    stuck = []
+    for kind in (TenantCluster, Cluster, Machine):
+        items: tuple[Any, ...] = (await client.list(kind)).items
+        stuck += [f"{kind.__name__} {item.key}" for item in items if _is_older(item.metadata.deletion_timestamp, since)]
+    for item in (await client.list(NAMESPACE)).items:
+        if _is_older(_moment(item["metadata"].get("deletionTimestamp")), since):
+            stuck.append(f"Namespace {item['metadata']['name']}")
+    if stuck:
+        remedy = "butlerctl cluster why NAME says what a cluster waits for"
+        return [failed("deletions", f"for more than 10 minutes: {_some(stuck)}", remedy)]
+    return [passed("deletions", "none is stuck")]
+
+
+async def leftovers(place: Place, client: Client) -> Iterable[Finding]:
+    """No machine in the simulated data centre that nobody owns, and none that somebody believes in and is not."""
+    if not place.datacentre.exists():
+        return []
+    # What was made a moment ago may not be in both yet.
+    since = (SystemClock().now() - _SETTLED).timestamp()
+    owners = {one.metadata.uid: one for one in (await client.list(SimulatedMachine)).items}
+    with closing(DataCentre(place.datacentre)) as datacentre:
+        machines = datacentre.machines()
+    strays = [vm.name for vm in machines if vm.token not in owners and vm.created < since]
+    tokens = {vm.token for vm in machines}
+    lost = [one.key for uid, one in owners.items() if one.spec.provider_id and uid not in tokens and not one.deleting]
+    findings = []
+    if strays:
+        remedy = f"report it, please: Butler should leave none; see {place.log}"
+        findings.append(failed("machines", f"without an owner: {_some(strays)}", remedy))
+    if lost:
+        namespace, _, name = lost[0].rpartition("/")
+        remedy = f"have each replaced: kubectl delete machine -n {namespace} {name}"
+        findings.append(failed("machines", f"gone from the data centre: {_some(lost)}", remedy))
+    return findings or [passed("machines", f"{len(machines)}, each with an owner")]
+
+
+def _is_older(moment: datetime | None, since: datetime) -> bool:
+    return moment is not None and moment < since
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - _MANY
+    return ", ".join(names[:_MANY]) + (f" and {more} more" if more > 0 else "")
+
+
+CHECKS: tuple[Callable[[Place, Client], Awaitable[Iterable[Finding]]], ...] = (
+    api,
+    definitions,
+    controllers,
+    providers,
+    deletions,
+    leftovers,
+)

@@ -1,0 +1,147 @@
+"""Where a platform on this computer keeps things, and how other processes find it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from butler.apiserver.auth import files
+from butler.cli.session import home
+
+T = TypeVar("T")
+
+DEFAULT_PORT = 7443
+ANY_PORT = 0
+
+
+class Remembered(Struct, omit_defaults=True):
+    """What has to be the same when a platform is started again."""
+
+    port: int = ANY_PORT
+    """0 while none was chosen."""
+    first_cluster: Literal["", "wanted", "made"] = ""
+    """Whether the first cluster was asked for, so that a start that was interrupted still makes it."""
+
+
+class Running(Struct, kw_only=True, omit_defaults=True):
+    """A platform that runs, as it announces itself."""
+
+    data: str
+    kubeconfig: str
+    pid: int
+    url: str
+    health: str = ""
+    """Where the health of its controllers can be asked."""
+    started: datetime
+    version: str
+    simulated: bool = True
+    """Whether infrastructure is simulated."""
+    fast: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The data directory of one platform and what is where in it."""
+
+    data: Path
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The administrator's."""
+        return self.data / "kubeconfig"
+
+    @property
+    def log(self) -> Path:
+        return self.data / "log"
+
+    @property
+    def datacentre(self) -> Path:
+        """The records of the simulated infrastructure."""
+        return self.data / "datacentre.db"
+
+    @property
+    def is_new(self) -> bool:
+        return not (self.data / "state.db").exists()
+
+    def kubeconfig_of(self, cluster: str) -> Path:
+        return self.data / f"{cluster}.kubeconfig"
+
+    def remembered(self) -> Remembered:
+        return _read(self.data / "settings.json", Remembered) or Remembered()
+
+    def remember(self, settings: Remembered) -> None:
+        files.make_private(self.data)
+        files.write_private(self.data / "settings.json", msgspec.json.encode(settings))
+
+    def running(self) -> Running | None:
+        """The platform that runs here, however the last one ended."""
+        found = _read(self.data / "running.json", Running)
+        return found if found is not None and _exists(found.pid) and self.is_held() else None
+
+    def is_held(self) -> bool:
+        """Whether a process works on the data at this moment."""
+        try:
+            handle = os.open(self.data / "lock", os.O_RDWR)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(handle)
+        return False
+
+    def announce(self, running: Running) -> None:
+        """Tell other processes of this user."""
+        content = msgspec.json.encode(running)
+        files.write_private(self.data / "running.json", content)
+        files.make_private(home())
+        files.write_private(_announcement(), content)
+
+    def withdraw(self) -> None:
+        """Take back what this process announced; what another announced since stays."""
+        for path in (self.data / "running.json", _announcement()):
+            found = _read(path, Running)
+            if found is not None and found.pid == os.getpid():
+                path.unlink(missing_ok=True)
+
+
+def default_place() -> Place:
+    """The platform meant by whoever names none."""
+    return Place(home() / "local")
+
+
+def announced() -> Running | None:
+    """The platform that runs on this computer; the newest if there are several."""
+    found = _read(_announcement(), Running)
+    return Place(Path(found.data)).running() if found is not None else None
+
+
+def _announcement() -> Path:
+    return home() / "local.json"
+
+
+def _read(path: Path, kind: type[T]) -> T | None:
+    """What stands in a file; nothing when that is not what it should be."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,23 @@
+"""The log file of a platform."""
+
+from __future__ import annotations
+
+import logging
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+_LARGEST = 20 * 1024 * 1024
+_FORMAT = "%(asctime)s %(levelname)-7s %(name)s %(message)s"
+
+
+def write_to(path: Path) -> None:
+    """Send what this process logs to a file. The file of the last start is kept beside it, as is one that is full."""
+    handler = RotatingFileHandler(path, maxBytes=_LARGEST, backupCount=1, encoding="utf-8", delay=True)
+    if path.exists() and path.stat().st_size:
+        handler.doRollover()
+    handler.setFormatter(logging.Formatter(_FORMAT))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger("butler").setLevel(logging.INFO)
+    logging.captureWarnings(True)

@@ -1,0 +1,134 @@
+"""Which controllers and which stand-ins make up a platform."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
+
+from butler.api.model import Resource
+from butler.apiserver.server import Server
+from butler.controllers.cluster import TenantClusters
+from butler.controllers.providerconfig import ProviderConfigs
+from butler.engines.capi import kinds as capi
+from butler.engines.kamaji import kinds as kamaji
+from butler.engines.tenants import Connect, Tenants
+from butler.kube.client import Client
+from butler.providers import registry
+from butler.providers.contract import Surroundings
+from butler.providers.simulated.datacentre import DataCentre
+from butler.runtime.clock import Chance, Clock, SystemChance, SystemClock
+from butler.runtime.manager import Manager
+
+from .delays import NONE, Delays
+from .home import Place
+from .standins import infrastructure_kinds as infrastructure
+from .standins.capi import add_cluster_api
+from .standins.infrastructure import add_infrastructure
+from .standins.installer import RecordingInstaller
+from .standins.kamaji import TenantControlPlanes
+from .standins.kamaji_provider import KamajiControlPlanes
+from .system import SIMULATED
+from .tenants import LocalConnect, TenantApis
+
+Wrap = Callable[[Client], Client]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What the stand-ins share."""
+
+    server: Server
+    tenants: TenantApis
+    datacentre: DataCentre
+    connect: Connect
+    delays: Delays
+    surroundings: Surroundings
+
+
+@asynccontextmanager
+async def world(
+    server: Server, place: Place, delays: Delays, wrap: Wrap, clock: Clock | None, chance: Chance | None
+) -> AsyncIterator[World]:
+    """The simulated world on a server: tenants' APIs and a data centre."""
+    reach = LocalConnect(server, clock=clock)
+
+    def connect(content: bytes, /) -> Client:
+        return wrap(reach(content))
+
+    clock, chance = clock or SystemClock(), chance or SystemChance()
+    datacentre = DataCentre(place.datacentre, clock=clock, chance=chance, fast=delays == NONE)
+    surroundings = Surroundings(clock, chance, datacentre)
+    with closing(datacentre):
+        yield World(server, TenantApis(server), datacentre, connect, delays, surroundings)
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A program of others that Butler drives, and the stand-in for it."""
+
+    name: str
+    kinds: tuple[type[Resource], ...]
+    stand_in: Callable[[Manager, World], None]
+    is_imaginary: bool = False
+    """Whether there is no such program: it exists only to be simulated."""
+
+
+def _infrastructure(manager: Manager, world: World) -> None:
+    add_infrastructure(manager, world.datacentre, world.connect, world.delays)
+
+
+def _kamaji(manager: Manager, world: World) -> None:
+    manager.add(TenantControlPlanes(manager, world.tenants, world.delays, world.surroundings.clock))
+
+
+def _kamaji_provider(manager: Manager, world: World) -> None:
+    manager.add(KamajiControlPlanes(manager))
+
+
+def _cluster_api(manager: Manager, world: World) -> None:
+    around = world.surroundings
+    add_cluster_api(manager, world.connect, world.delays, clock=around.clock, chance=around.chance)
+
+
+ENGINES = (
+    Engine(
+        "Cluster API",
+        (
+            capi.Cluster,
+            capi.MachineDeployment,
+            capi.MachineSet,
+            capi.Machine,
+            capi.KubeadmConfig,
+            capi.KubeadmConfigTemplate,
+        ),
+        _cluster_api,
+    ),
+    Engine("Kamaji", (kamaji.TenantControlPlane,), _kamaji),
+    Engine("Kamaji's Cluster API provider", (kamaji.KamajiControlPlane,), _kamaji_provider),
+    Engine(
+        "simulated infrastructure",
+        (
+            infrastructure.SimulatedCluster,
+            infrastructure.SimulatedMachine,
+            infrastructure.SimulatedMachineTemplate,
+        ),
+        _infrastructure,
+        is_imaginary=True,
+    ),
+)
+ENGINE_KINDS = tuple(kind for engine in ENGINES for kind in engine.kinds)
+
+
+def add_controllers(manager: Manager, connect: Connect, surroundings: Surroundings) -> None:
+    """Butler itself; without a data centre in its surroundings, nothing of the simulated provider is needed."""
+    tenants = Tenants(manager.client, connect)
+    names = [name for name in registry.names() if name != SIMULATED or surroundings.simulation is not None]
+    manager.add(ProviderConfigs(manager, surroundings))
+    manager.add(TenantClusters(manager, tenants, RecordingInstaller(), names, surroundings.clock))
+
+
+def add_stand_ins(manager: Manager, world: World, engines: Iterable[Engine]) -> None:
+    """Whatever is simulated."""
+    for engine in engines:
+        engine.stand_in(manager, world)

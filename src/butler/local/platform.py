@@ -1,0 +1,145 @@
+"""The whole platform in one process: API server, controllers, and stand-ins for everything that is simulated."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Iterable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from butler.api import KINDS
+from butler.api.shared import SYSTEM_NAMESPACE
+from butler.apiserver.auth import users
+from butler.apiserver.direct import DirectClient
+from butler.apiserver.server import Server
+from butler.kube.client import Client
+from butler.runtime.clock import Chance, Clock
+from butler.runtime.endpoints import serving
+from butler.runtime.manager import Manager, Settings
+from butler.runtime.metrics import Metrics
+
+from . import delays, parts, system
+from .home import ANY_PORT, Place
+from .installing import install_definitions
+
+CONTROLLERS = "butler-controller"
+"""The account of Butler's own controllers."""
+SIMULATION = "butler-simulation"
+"""The account of the stand-ins."""
+
+GRACE = 5.0
+"""Seconds for what is under way when the platform stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a platform runs."""
+
+    port: int = ANY_PORT
+    fast: bool = False
+    """Whether simulated things take no time."""
+    wrap: parts.Wrap | None = None
+    """Goes around every client of a controller; for tests."""
+    clock: Clock | None = None
+    chance: Chance | None = None
+
+    @property
+    def delays(self) -> delays.Delays:
+        return delays.NONE if self.fast else delays.REALISTIC
+
+    def wrapped(self, client: Client) -> Client:
+        return client if self.wrap is None else self.wrap(client)
+
+    def server(self, place: Place) -> Server:
+        return Server(place.data, port=self.port, clock=self.clock, chance=self.chance)
+
+    def world(self, server: Server, place: Place) -> AbstractAsyncContextManager[parts.World]:
+        return parts.world(server, place, self.delays, self.wrapped, self.clock, self.chance)
+
+    def manager(self, client: Client, settings: Settings) -> Manager:
+        return Manager(self.wrapped(client), settings, clock=self.clock, chance=self.chance)
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """A platform that runs."""
+
+    client: Client
+    """The administrator's."""
+    managers: tuple[Manager, ...]
+    """Butler's controllers first."""
+    url: str
+    port: int | None = None
+    """Of the embedded server, if there is one."""
+    remarks: tuple[str, ...] = ()
+    """What whoever started it should know."""
+
+    @property
+    def metrics(self) -> Metrics:
+        return self.managers[0].metrics
+
+    def alive(self) -> dict[str, str]:
+        """Each thing that only a restart would mend, with what is wrong or nothing."""
+        return _merged(manager.alive() for manager in self.managers)
+
+    def ready(self) -> dict[str, str]:
+        """Each thing that must hold for the platform to be of use, with what is wrong or nothing."""
+        return _merged(manager.ready() for manager in self.managers)
+
+
+def _merged(answers: Iterable[dict[str, str]]) -> dict[str, str]:
+    """Both may follow the same kind: then the one with a problem counts."""
+    merged: dict[str, str] = {}
+    for answer in answers:
+        for name, problem in answer.items():
+            merged[name] = merged.get(name) or problem
+    return merged
+
+
+@asynccontextmanager
+async def running(place: Place, options: Options) -> AsyncIterator[Platform]:
+    """A platform on a data directory, for as long as the context lasts.
+
+    Leaving it normally finishes what is under way; leaving it by an exception drops everything at once. Raises what
+    `Server.start` raises."""
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(options.server(place))
+        admin = DirectClient(server.root)
+        await install_definitions(admin, (*KINDS, *parts.ENGINE_KINDS))
+        await system.install(admin, simulated=True)
+        world = await stack.enter_async_context(options.world(server, place))
+        controllers, simulation = (
+            options.manager(DirectClient(server.root, _account(name)), Settings(name, grace=GRACE))
+            for name in (CONTROLLERS, SIMULATION)
+        )
+        parts.add_controllers(controllers, world.connect, world.surroundings)
+        parts.add_stand_ins(simulation, world, parts.ENGINES)
+        for manager, name in ((controllers, CONTROLLERS), (simulation, SIMULATION)):
+            await system.grant(admin, name, [controller.reconciler for controller in manager.controllers])
+        await stack.enter_async_context(working((controllers, simulation)))
+        yield Platform(admin, (controllers, simulation), server.url, server.port)
+
+
+def _account(name: str) -> users.UserInfo:
+    groups = users.authenticated(users.service_account_groups(SYSTEM_NAMESPACE))
+    return users.UserInfo(users.service_account_name(SYSTEM_NAMESPACE, name), groups=groups)
+
+
+@asynccontextmanager
+async def working(managers: Collection[Manager]) -> AsyncIterator[None]:
+    """Managers that run, all caches filled. If one of them fails, so does the context."""
+    async with asyncio.TaskGroup() as group:
+        for manager in managers:
+            group.create_task(manager.run())
+        for manager in managers:
+            await manager.informers.synced()
+        yield
+        for manager in managers:
+            manager.stop()
+
+
+@asynccontextmanager
+async def answering_health(platform: Platform) -> AsyncIterator[str]:
+    """An address on this computer at which the platform's health can be asked."""
+    async with serving(platform, "127.0.0.1", ANY_PORT) as port:
+        yield f"http://127.0.0.1:{port}"

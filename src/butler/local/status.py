@@ -1,0 +1,143 @@
+"""butleradm status: whether a platform runs, and whether all is well with it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import Counter
+from pathlib import Path
+
+import click
+import msgspec
+from msgspec import Struct
+
+from butler.api.cluster import ClusterPhase, TenantCluster
+from butler.cli import lazy
+from butler.cli.output import document, output_option
+from butler.engines.capi.kinds import Machine
+from butler.errors import ButlerError
+from butler.kube import kubeconfig
+from butler.kube.http import HttpClient
+from butler.runtime.clock import SystemClock
+
+from . import health, telling
+from .commands import data_option
+from .home import Place, Running
+
+
+class Controllers(Struct, rename="camel"):
+    """Caches and queues of the controllers."""
+
+    ready: int = 0
+    total: int = 0
+    problems: dict[str, str] = {}
+
+
+class Report(Struct, rename="camel", kw_only=True):
+    """A platform at a glance."""
+
+    running: bool
+    healthy: bool = False
+    data: str
+    data_bytes: int
+    log: str
+    pid: int | None = None
+    version: str | None = None
+    uptime_seconds: int | None = None
+    url: str | None = None
+    kubeconfig: str | None = None
+    fast: bool = False
+    controllers: Controllers = msgspec.field(default_factory=Controllers)
+    clusters: dict[str, int] = {}
+    machines: dict[str, int] = {}
+    problems: list[str] = []
+
+
+@click.command()
+@data_option
+@output_option("table", "json", "yaml")
+def status(data: Path, output: str) -> None:
+    """Show whether a platform runs here and how it is; exit code 1 when something is not well.
+
+    \b
+    Example:
+      butleradm status
+      butleradm status -o json
+    """
+    report = asyncio.run(collect(Place(data.resolve())))
+    _show(report, output)
+    sys.exit(lazy.OK if report.healthy else lazy.FAILED)
+
+
+async def collect(place: Place) -> Report:
+    """Everything there is to say, however much of the platform answers."""
+    running = place.running()
+    report = Report(running=running is not None, data=str(place.data), data_bytes=_size(place.data), log=str(place.log))
+    if running is None:
+        report.problems = ["no platform runs here; start one with: butleradm up"]
+        return report
+    _describe(report, running)
+    checks = await health.problems_of(running)
+    wrong = {name: problem for name, problem in checks.items() if problem}
+    report.controllers = Controllers(len(checks) - len(wrong), len(checks), wrong)
+    report.problems = [f"{name}: {problem}" for name, problem in wrong.items()]
+    try:
+        await _count(report, running)
+    except ButlerError as error:
+        report.problems.append(f"the API does not answer: {error}")
+    report.healthy = not report.problems
+    return report
+
+
+def _describe(report: Report, running: Running) -> None:
+    report.pid, report.version, report.url = running.pid, running.version, running.url
+    report.kubeconfig, report.fast = running.kubeconfig, running.fast
+    report.uptime_seconds = int((SystemClock().now() - running.started).total_seconds())
+
+
+async def _count(report: Report, running: Running) -> None:
+    """How many clusters and machines there are in which phase."""
+    async with HttpClient(kubeconfig.load(Path(running.kubeconfig)), patience=10) as client:
+        clusters = (await client.list(TenantCluster)).items
+        machines = (await client.list(Machine)).items
+    phases = [cluster.status.phase or ClusterPhase.PENDING for cluster in clusters]
+    report.clusters = dict(sorted(Counter(phase.value for phase in phases).items()))
+    report.machines = dict(sorted(Counter(machine.status.phase or "Pending" for machine in machines).items()))
+    failed = [cluster.key for cluster, phase in zip(clusters, phases, strict=True) if phase is ClusterPhase.FAILED]
+    report.problems += [f"cluster {key} has failed; see: butlerctl cluster why {key}" for key in failed]
+
+
+def _size(directory: Path) -> int:
+    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file()) if directory.exists() else 0
+
+
+def _show(report: Report, form: str) -> None:
+    if form != "table":
+        click.echo(document(msgspec.to_builtins(report), form))
+        return
+    for name, text in _rows(report):
+        click.echo(f"{name:<12}{text}".rstrip())
+
+
+def _rows(report: Report) -> list[tuple[str, str]]:
+    rows = [
+        ("Platform", f"runs as process {report.pid}, version {report.version}" if report.running else "does not run")
+    ]
+    if report.running:
+        controllers = report.controllers
+        rows += [
+            ("Up for", telling.duration(report.uptime_seconds or 0)),
+            ("API", report.url or ""),
+            ("Kubeconfig", report.kubeconfig or ""),
+            ("Controllers", f"{controllers.ready} of {controllers.total} checks pass"),
+            ("Clusters", _counted(report.clusters)),
+            ("Machines", _counted(report.machines)),
+        ]
+    rows += [("Data", f"{report.data} ({telling.size(report.data_bytes)})"), ("Log", report.log)]
+    return [*rows, *(("Problem", problem) for problem in report.problems)]
+
+
+def _counted(counts: dict[str, int]) -> str:
+    if not counts:
+        return "none"
+    return f"{sum(counts.values())} ({', '.join(f'{count} {phase}' for phase, count in counts.items())})"

@@ -1,0 +1,70 @@
+"""What a platform has before anyone asks for a cluster: namespaces, settings, a provider, the catalogue, rights."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig, ButlerConfigSpec
+from butler.api.model import ObjectMeta
+from butler.api.provider import ProviderConfig, ProviderConfigSpec, SimulatedSection
+from butler.api.shared import SYSTEM_NAMESPACE, TENANTS_NAMESPACE, ProviderRef, ProviderType
+from butler.kube.client import Client
+from butler.runtime.permissions import rules_for
+from butler.runtime.reconciler import Reconciler
+
+from . import catalogue
+from .installing import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, MANAGER, NAMESPACE, SERVICE_ACCOUNT, apply_gently
+
+SIMULATED = "simulated"
+LABELS = {"app.kubernetes.io/managed-by": "butler"}
+
+
+async def install(client: Client, *, simulated: bool) -> None:
+    """Create what is missing and update what nobody changed."""
+    await asyncio.gather(*(apply_gently(client, _namespace(name), NAMESPACE) for name in NAMESPACES))
+    objects: list[Any] = [_config(simulated), *catalogue.definitions()]
+    if simulated:
+        objects.append(_provider())
+    await asyncio.gather(*(apply_gently(client, obj) for obj in objects))
+
+
+NAMESPACES = (SYSTEM_NAMESPACE, TENANTS_NAMESPACE)
+
+
+def _namespace(name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": LABELS}}
+
+
+def _config(simulated: bool) -> ButlerConfig:
+    provider = ProviderRef(name=SIMULATED) if simulated else None
+    return ButlerConfig(
+        metadata=ObjectMeta(name=BUTLER_CONFIG_NAME, labels=LABELS),
+        spec=ButlerConfigSpec(default_provider_config_ref=provider),
+    )
+
+
+def _provider() -> ProviderConfig:
+    return ProviderConfig(
+        metadata=ObjectMeta(name=SIMULATED, namespace=SYSTEM_NAMESPACE, labels=LABELS),
+        spec=ProviderConfigSpec(provider=ProviderType.SIMULATED, simulated=SimulatedSection()),
+    )
+
+
+async def grant(client: Client, account: str, reconcilers: Iterable[Reconciler[Any]]) -> None:
+    """A service account in butler-system that may do exactly what these controllers declare."""
+    metadata = {"name": account, "namespace": SYSTEM_NAMESPACE, "labels": LABELS}
+    who = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
+    role = rules_for(reconcilers, account)
+    role["metadata"]["labels"] = LABELS
+    binding = {
+        "apiVersion": CLUSTER_ROLE_BINDING.api_version,
+        "kind": CLUSTER_ROLE_BINDING.kind,
+        "metadata": {"name": account, "labels": LABELS},
+        "roleRef": {"apiGroup": CLUSTER_ROLE.group, "kind": CLUSTER_ROLE.kind, "name": account},
+        "subjects": [{"kind": SERVICE_ACCOUNT.kind, "name": account, "namespace": SYSTEM_NAMESPACE}],
+    }
+    await client.apply(role, CLUSTER_ROLE, manager=MANAGER)
+    await client.apply(who, SERVICE_ACCOUNT, manager=MANAGER)
+    await client.apply(binding, CLUSTER_ROLE_BINDING, manager=MANAGER)

@@ -1,0 +1,68 @@
+"""butleradm version: of this program, and of the platform that runs."""
+
+from __future__ import annotations
+
+import asyncio
+import platform as computer
+from pathlib import Path
+
+import click
+import msgspec
+from msgspec import Struct
+
+from butler import __version__
+from butler.cli.output import document, output_option
+from butler.errors import ButlerError
+from butler.kube import kubeconfig
+from butler.kube.http import HttpClient, ServerVersion
+
+from .commands import data_option
+from .home import Place, Running
+
+
+class Versions(Struct, rename="camel"):
+    """Who is how old."""
+
+    butler: str
+    python: str
+    platform: str | None = None
+    """Butler's version in the platform that runs; nothing when none does."""
+    api: str | None = None
+    """The Kubernetes version its API speaks."""
+
+
+@click.command()
+@data_option
+@output_option("text", "json", "yaml")
+def version(data: Path, output: str) -> None:
+    """Show the version of this program and of the platform that runs.
+
+    \b
+    Example:
+      butleradm version
+      butleradm version -o json
+    """
+    found = asyncio.run(_collect(Place(data.resolve())))
+    if output != "text":
+        click.echo(document(msgspec.to_builtins(found), output))
+        return
+    click.echo(f"butleradm {found.butler} (Python {found.python})")
+    click.echo(f"platform  {found.platform}, API {found.api}" if found.platform else "platform  none runs here")
+
+
+async def _collect(place: Place) -> Versions:
+    found = Versions(__version__, computer.python_version())
+    running = place.running()
+    if running is not None:
+        found.platform = running.version
+        served = await _served(running)
+        found.api = served.git_version if served else None
+    return found
+
+
+async def _served(running: Running) -> ServerVersion | None:
+    try:
+        async with HttpClient(kubeconfig.load(Path(running.kubeconfig)), patience=5) as client:
+            return await client.version()
+    except ButlerError:
+        return None

@@ -1,0 +1,91 @@
+"""The simulated infrastructure as a provider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from butler.api.provider import ProviderConfig, SimulatedSection
+from butler.errors import InvalidConfiguration
+
+from ..contract import Asset, Check, Machine, MachineOrder, Power, Surroundings
+from .datacentre import NAME, DataCentre
+from .desk import Desk, Weather, by_chance
+from .section import Knobs
+from .vm import Vm
+
+SCHEME = "simulated://"
+
+
+def connect(config: ProviderConfig, credentials: Mapping[str, str], surroundings: Surroundings) -> Simulated:
+    """The account a normalised ProviderConfig stands for. Raises InvalidConfiguration."""
+    datacentre = surroundings.simulation
+    subject = f"ProviderConfig {config.key}"
+    if not isinstance(datacentre, DataCentre):
+        raise InvalidConfiguration(subject, "spec.provider", "there is no simulated data centre here: see butleradm up")
+    return Simulated(datacentre, config.key, config.spec.simulated or SimulatedSection())
+
+
+class Simulated:
+    """An account of the simulated data centre, called as its ProviderConfig is."""
+
+    name: ClassVar[str] = NAME
+
+    def __init__(
+        self, datacentre: DataCentre, account: str, section: SimulatedSection, weather: Weather | None = None
+    ) -> None:
+        self._datacentre, self._account = datacentre, account
+        knobs = Knobs.of(section, f"ProviderConfig {account}")
+        self._knobs = knobs.without_delays() if datacentre.fast else knobs
+        self._desk = Desk(datacentre.clock, weather or by_chance(datacentre.chance))
+
+    async def create(self, order: MachineOrder) -> Machine:
+        # An infrastructure that ignores tokens must not be asked twice, so look first.
+        if found := await self.find(order.name, order.token):
+            return found
+        vm = await self._desk.ask(
+            "create",
+            order.name,
+            self._knobs,
+            lambda: self._datacentre.create(self._account, order, self._knobs),
+        )
+        return self._shown(vm)
+
+    async def find(self, name: str, token: str) -> Machine | None:
+        vms = await self._desk.ask("find", name, self._knobs, lambda: self._visible(token))
+        return self._shown(vms[0]) if vms else None
+
+    async def delete(self, name: str, token: str) -> None:
+        removal = self._knobs.removal
+        await self._desk.ask(
+            "delete", name, self._knobs, lambda: self._datacentre.delete(self._account, token, removal)
+        )
+
+    async def check(self) -> tuple[Check, ...]:
+        await self._desk.ask("check", "", self._knobs, lambda: None)
+        taken = len(self._datacentre.of_account(self._account))
+        limit = self._knobs.section.capacity
+        room = f"{taken} machines" if limit is None else f"{taken} of {limit} machines"
+        return (
+            Check("reachable", True, "The simulated data centre answers."),
+            Check("capacity", limit is None or limit > 0, room, "Raise spec.simulated.capacity."),
+        )
+
+    async def inventory(self) -> tuple[Asset, ...]:
+        vms = await self._desk.ask("inventory", "", self._knobs, lambda: self._datacentre.of_account(self._account))
+        return tuple(Asset("vm", SCHEME + vm.id, vm.name, vm.token) for vm in vms)
+
+    async def close(self) -> None:
+        """There is nothing to give back."""
+
+    def _visible(self, token: str) -> list[Vm]:
+        now = self._now()
+        return [vm for vm in self._datacentre.of_token(self._account, token) if now >= vm.visible_at]
+
+    def _shown(self, vm: Vm) -> Machine:
+        power = vm.power(self._now())
+        addresses = (vm.address,) if power is Power.RUNNING else ()
+        return Machine(SCHEME + vm.id, vm.name, vm.token, power, addresses, (vm.mac,))
+
+    def _now(self) -> float:
+        return self._datacentre.clock.now().timestamp()

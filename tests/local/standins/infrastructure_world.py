@@ -1,0 +1,250 @@
+"""Two APIs in memory, the simulated data centre, and between them a process that can be killed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import cache
+from typing import Any, cast
+
+import msgspec
+
+from butler.api.crd import definition
+from butler.api.model import ObjectMeta, OwnerReference, Resource
+from butler.api.provider import ProviderConfig, ProviderConfigSpec, SimulatedSection
+from butler.api.shared import ProviderRef, ProviderType
+from butler.apiserver import crds
+from butler.apiserver.builtins import catalogue
+from butler.apiserver.builtins.behaviours import behaviour_of
+from butler.apiserver.direct import DirectClient
+from butler.apiserver.kinds import Kinds
+from butler.apiserver.resources import Resource as Served
+from butler.apiserver.served import ServedSpace
+from butler.apiserver.space import Space
+from butler.apiserver.storage.store import Store
+from butler.apiserver.watching import Hub
+from butler.engines.capi.kinds import (
+    CLUSTER_NAME,
+    Bootstrap,
+    CidrBlocks,
+    Cluster,
+    ClusterNetwork,
+    ClusterSpec,
+    KubeadmConfig,
+    Machine,
+    MachineSpec,
+    Ref,
+)
+from butler.engines.core import Secret
+from butler.engines.tenants import kubeconfig_secret
+from butler.errors import NotFound
+from butler.kube.client import Client
+from butler.local.delays import NONE, Delays
+from butler.local.standins.infrastructure import add_infrastructure
+from butler.local.standins.infrastructure_kinds import (
+    KINDS,
+    SimulatedCluster,
+    SimulatedMachine,
+    SimulatedMachineSpec,
+)
+from butler.local.standins.nodes import NODE
+from butler.providers.simulated.datacentre import DataCentre
+from butler.runtime import deterministic
+from butler.runtime.clock import Chance, Clock
+from butler.runtime.deterministic import Loop
+from butler.runtime.manager import Manager, Settings
+from butler.runtime.queue import Backoff
+from butler.runtime.wrapping import Call, Go, WrappedClient
+
+NAMESPACE = "shop-12345678"
+CLUSTER = "shop"
+CONFIG = "simulated"
+VERSION = "v1.33.4"
+NODE_REGISTRATION = {
+    "taints": [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}],
+    "kubeletExtraArgs": [{"name": "node-labels", "value": "pool=gpu,tier=gold"}],
+}
+
+
+class MemorySpace(Space):
+    """An API with a few kinds, and nothing running in the background."""
+
+    def __init__(self, kinds: tuple[Served, ...], clock: Clock, chance: Chance) -> None:
+        super().__init__("test", Store(None), Kinds(kinds), clock, chance)
+        self.hub = Hub(self.store)
+        self.namespaces |= {NAMESPACE: False, "butler-system": False}
+
+    def client(self) -> DirectClient:
+        return DirectClient(cast(ServedSpace, self))
+
+
+@cache
+def management_kinds() -> tuple[Served, ...]:
+    custom = (*KINDS, ProviderConfig, Cluster, Machine, KubeadmConfig)
+    return (*_built_in("secrets", "events", "namespaces"), *(one for kind in custom for one in _custom(kind)))
+
+
+@cache
+def tenant_kinds() -> tuple[Served, ...]:
+    return _built_in("nodes", "namespaces")
+
+
+def _built_in(*plurals: str) -> tuple[Served, ...]:
+    found = [one for one in catalogue.resources() if not one.group and one.plural in plurals]
+    for one in found:
+        one.behaviour = behaviour_of(one.group, one.kind, one.version)
+    return tuple(found)
+
+
+def _custom(kind: type[Resource]) -> list[Served]:
+    crd: Any = definition(kind)
+    crds.default_crd(crd)
+    crds.prepare_create(crd)
+    crd["status"] = crds.established_status(crd, crds.TakenNames(), "2030-01-01T00:00:00Z")
+    return crds.resources_of(crd)
+
+
+class Mortal(WrappedClient):
+    """A client of a process that is killed at one of its writes: nothing it sends or awaits after that arrives."""
+
+    def __init__(self, inner: Client, process: Process) -> None:
+        super().__init__(inner)
+        self._process = process
+
+    async def around(self, call: Call, go: Go) -> Any:
+        process = self._process
+        if not call.writes or call.address.plural == "events":
+            return await go()
+        process.writes.append(f"{call.verb} {call.address.plural}{'/' * bool(call.subresource)}{call.subresource}")
+        if process.dies_before == len(process.writes):
+            process.dead.set()
+        if process.dead.is_set():
+            await asyncio.get_running_loop().create_future()
+        answer = await go()
+        if process.dies_after == len(process.writes):
+            process.dead.set()
+            await asyncio.get_running_loop().create_future()
+        return answer
+
+
+class Process:
+    """A manager with the reconcilers under test, from its start to its end."""
+
+    def __init__(self, world: World, delays: Delays, dies_before: int = 0, dies_after: int = 0) -> None:
+        self.writes: list[str] = []
+        self.dead = asyncio.Event()
+        self.dies_before, self.dies_after = dies_before, dies_after
+        settings = Settings("test", backoff=Backoff(first=0.05, longest=5.0))
+        client = Mortal(world.root.client(), self)
+        self.manager = Manager(client, settings, clock=world.loop.clock, chance=world.loop.chance)
+        tenant = Mortal(world.tenant.client(), self)
+        add_infrastructure(self.manager, world.datacentre, lambda content: tenant, delays)
+        self.task = asyncio.create_task(self.manager.run())
+
+    async def end(self) -> None:
+        self.task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self.task
+
+
+class World:
+    """Everything outside of the process."""
+
+    def __init__(self, loop: Loop, fast: bool = False) -> None:
+        self.loop = loop
+        self.root = MemorySpace(management_kinds(), loop.clock, loop.chance)
+        self.tenant = MemorySpace(tenant_kinds(), loop.clock, loop.chance)
+        self.client, self.tenant_client = self.root.client(), self.tenant.client()
+        self.datacentre = DataCentre(clock=loop.clock, chance=loop.chance, fast=fast)
+
+    async def furnish(self, **section: Any) -> None:
+        """What is there before any machine."""
+        meta = ObjectMeta(name=CONFIG, namespace="butler-system")
+        spec = ProviderConfigSpec(provider=ProviderType.SIMULATED, simulated=SimulatedSection(**section))
+        await self.client.create(ProviderConfig(metadata=meta, spec=spec))
+        network = ClusterNetwork(pods=CidrBlocks(cidr_blocks=("10.244.0.0/16",)))
+        meta = ObjectMeta(name=CLUSTER, namespace=NAMESPACE)
+        await self.client.create(Cluster(metadata=meta, spec=ClusterSpec(cluster_network=network)))
+        await self.secret(kubeconfig_secret(CLUSTER), b"kubeconfig")
+
+    async def secret(self, name: str, value: bytes) -> None:
+        await self.client.create(
+            Secret(metadata=ObjectMeta(name=name, namespace=NAMESPACE), type="Opaque", data={"value": value})
+        )
+
+    async def machine(self, name: str, has_data: bool = True, **spec: Any) -> None:
+        """A Machine with everything that Cluster API makes for it."""
+        meta = ObjectMeta(name=name, namespace=NAMESPACE, labels={CLUSTER_NAME: CLUSTER})
+        if has_data:
+            await self.secret(name, b"#cloud-config")
+        config = KubeadmConfig(metadata=meta, spec={"joinConfiguration": {"nodeRegistration": NODE_REGISTRATION}})
+        await self.client.create(config)
+        owner = await self.client.create(
+            Machine(
+                metadata=meta,
+                spec=MachineSpec(
+                    cluster_name=CLUSTER,
+                    version=VERSION,
+                    bootstrap=Bootstrap(
+                        config_ref=Ref(api_group="bootstrap.cluster.x-k8s.io", kind="KubeadmConfig", name=name),
+                        data_secret_name=name if has_data else None,
+                    ),
+                    infrastructure_ref=Ref(
+                        api_group=SimulatedMachine.address.group, kind=SimulatedMachine.address.kind, name=name
+                    ),
+                ),
+            )
+        )
+        reference = OwnerReference(
+            api_version=Machine.address.api_version, kind="Machine", name=name, uid=owner.metadata.uid, controller=True
+        )
+        await self.client.create(
+            SimulatedMachine(
+                metadata=msgspec.structs.replace(meta, owner_references=(reference,)),
+                spec=SimulatedMachineSpec(
+                    provider_config_ref=ProviderRef(name=CONFIG, namespace="butler-system"), **spec
+                ),
+            )
+        )
+
+    async def simulated(self, name: str = "web-0") -> SimulatedMachine | None:
+        try:
+            found: SimulatedMachine = await self.client.get(SimulatedMachine, name, NAMESPACE)
+        except NotFound:
+            return None
+        return found
+
+    async def nodes(self) -> list[dict[str, Any]]:
+        return list((await self.tenant_client.list(NODE)).items)
+
+    async def delete(self, name: str = "web-0") -> None:
+        await self.client.delete(SimulatedMachine, name, NAMESPACE)
+
+    async def cluster(self, endpoint: dict[str, Any] | None) -> None:
+        spec = {"controlPlaneEndpoint": endpoint} if endpoint else {}
+        obj = {"metadata": {"name": CLUSTER, "namespace": NAMESPACE}, "spec": spec}
+        await self.client.create(obj, SimulatedCluster.address)
+
+
+def facts(machine: SimulatedMachine | None) -> dict[str, str]:
+    """Each condition as `status/reason`."""
+    assert machine is not None
+    return {one.type: f"{one.status}/{one.reason}" for one in machine.status.conditions}
+
+
+def played(story: Callable[[World], Awaitable[None]], *, fast: bool = False, seed: int = 1) -> None:
+    """Run a story in virtual time."""
+
+    async def main(loop: Loop) -> None:
+        world = World(loop, fast)
+        try:
+            await story(world)
+        finally:
+            world.datacentre.close()
+
+    deterministic.run(main, seed)
+
+
+REALISTIC = Delays()
+FAST = NONE

@@ -1,0 +1,200 @@
+"""A platform that is killed at any moment goes on where it was: nothing is there twice, and nothing is left over."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from butler.api.cluster import ClusterPhase, TenantCluster, TenantClusterSpec, Workers
+from butler.api.model import ObjectMeta
+from butler.engines.capi.kinds import Machine
+from butler.errors import NotFound
+from butler.kube.client import Client, Selection, Signal
+from butler.local.home import Place
+from butler.local.installing import NAMESPACE
+from butler.local.platform import Options, Platform, running
+from butler.local.standins.infrastructure_kinds import SimulatedMachine
+from butler.providers.simulated.datacentre import DataCentre
+from butler.runtime.wrapping import Call, Go, WrappedClient
+
+TENANTS = "butler-tenants"
+NAME = "shop"
+
+
+class Killed(Exception):
+    """The process is gone."""
+
+
+@dataclass
+class Fate:
+    """When the process dies: before or after which write of any controller. From then on nothing goes out."""
+
+    writes_left: int
+    is_before: bool
+    came: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def on_write(self, go: Go) -> Any:
+        if self.came.is_set():
+            await asyncio.get_running_loop().create_future()
+        self.writes_left -= 1
+        if self.writes_left > 0:
+            return await go()
+        self.came.set()
+        if not self.is_before:
+            await go()
+        return await asyncio.get_running_loop().create_future()
+
+
+class Mortal(WrappedClient):
+    """A client whose process dies."""
+
+    def __init__(self, inner: Client, fate: Fate) -> None:
+        super().__init__(inner)
+        self._fate = fate
+
+    async def around(self, call: Call, go: Go) -> Any:
+        return await (self._fate.on_write(go) if call.writes else go())
+
+
+Act = Callable[[Client], Awaitable[Any]]
+Done = Callable[[TenantCluster | None], bool]
+
+
+async def create(client: Client) -> None:
+    spec = TenantClusterSpec(kubernetes_version="v1.31.4", workers=Workers(replicas=2))
+    await client.create(TenantCluster(metadata=ObjectMeta(name=NAME, namespace=TENANTS), spec=spec))
+
+
+async def scale(client: Client) -> None:
+    await client.patch(TenantCluster, NAME, {"spec": {"workers": {"replicas": 3}}}, TENANTS)
+
+
+async def upgrade(client: Client) -> None:
+    await client.patch(TenantCluster, NAME, {"spec": {"kubernetesVersion": "v1.32.2"}}, TENANTS)
+
+
+async def shrink(client: Client) -> None:
+    await client.patch(TenantCluster, NAME, {"spec": {"workers": {"replicas": 1}}}, TENANTS)
+
+
+async def destroy(client: Client) -> None:
+    await client.delete(TenantCluster, NAME, TENANTS)
+
+
+def runs(version: str, workers: int) -> Done:
+    def is_done(cluster: TenantCluster | None) -> bool:
+        if cluster is None:
+            return False
+        status, ready = cluster.status, cluster.status.condition("Ready")
+        is_current = status.observed_generation == cluster.metadata.generation
+        seen = status.observed_state
+        return (
+            is_current
+            and status.phase is ClusterPhase.RUNNING
+            and ready is not None
+            and ready.status == "True"
+            and status.worker_nodes_ready == workers
+            and seen is not None
+            and seen.kubernetes_version == version
+        )
+
+    return is_done
+
+
+def is_gone(cluster: TenantCluster | None) -> bool:
+    return cluster is None
+
+
+LIFE: tuple[tuple[Act, Done, int], ...] = (
+    (create, runs("v1.31.4", 2), 2),
+    (scale, runs("v1.31.4", 3), 3),
+    (upgrade, runs("v1.32.2", 3), 3),
+    (shrink, runs("v1.32.2", 1), 1),
+    (destroy, is_gone, 0),
+)
+
+
+async def until(client: Client, done: Done) -> None:
+    """Wait until a cluster is as it should be."""
+    listed = await client.list(TenantCluster, Selection(TENANTS))
+    if done(listed.items[0] if listed.items else None):
+        return
+    async for event in client.watch(TenantCluster, Selection(TENANTS), version=listed.version):
+        if event.signal is not Signal.BOOKMARK and done(None if event.signal is Signal.DELETED else event.item):
+            return
+
+
+async def dies_first(platform: Platform, done: Done, fate: Fate) -> bool:
+    """Whether the process dies before a cluster is as it should be."""
+    settled = asyncio.ensure_future(until(platform.client, done))
+    died = asyncio.ensure_future(fate.came.wait())
+    await asyncio.wait((settled, died), return_when=asyncio.FIRST_COMPLETED)
+    is_settled = settled.done()
+    for task in (settled, died):
+        task.cancel()
+    await asyncio.gather(settled, died, return_exceptions=True)
+    return not is_settled
+
+
+async def live(place: Place, act: Act | None, done: Done, fate: Fate) -> bool:
+    """Run a platform until a cluster is as it should be, or the process dies; answers whether it died."""
+    try:
+        async with running(place, Options(fast=True, wrap=lambda client: Mortal(client, fate))) as platform:
+            if act is not None:
+                await act(platform.client)
+            if await dies_first(platform, done, fate):
+                raise Killed
+            return False
+    except BaseExceptionGroup as group:
+        if group.subgroup(Killed) is None:
+            raise
+        return True
+
+
+def kill_points(first: int) -> Callable[[int], Fate]:
+    """Every start lives a little longer than the one before."""
+    return lambda attempt: Fate(first + attempt * 2, is_before=attempt % 2 == 0)
+
+
+async def check(place: Place, workers: int) -> None:
+    """Exactly one VM, one Machine and one node per worker; and nothing else anywhere."""
+    async with running(place, Options(fast=True)) as platform:
+        client = platform.client
+        owners = (await client.list(SimulatedMachine)).items
+        machines = (await client.list(Machine)).items
+        namespaces = [item["metadata"]["name"] for item in (await client.list(NAMESPACE)).items]
+    with closing(DataCentre(place.datacentre)) as datacentre:
+        vms = Counter(vm.token for vm in datacentre.machines())
+    assert vms == Counter(owner.metadata.uid for owner in owners)
+    assert len(vms) == len(machines) == workers
+    assert len([name for name in namespaces if name.startswith(f"{NAME}-")]) == (1 if workers else 0)
+
+
+@pytest.mark.parametrize("first", [1, 4, 9])
+async def test_a_cluster_survives_kills_at_every_turn_of_its_life(tmp_path: Path, first: int) -> None:
+    place, kills = Place(tmp_path / "data"), 0
+    for act, done, workers in LIFE:
+        points, attempt = kill_points(first), 0
+        begin: Act | None = act
+        while await live(place, begin, done, points(attempt)):
+            attempt, kills, begin = attempt + 1, kills + 1, None
+            assert attempt < 40, "it does not get anywhere"
+        await check(place, workers)
+    assert kills > 10
+
+
+async def test_the_client_of_a_dead_process_writes_nothing(tmp_path: Path) -> None:
+    fate = Fate(1, is_before=True)
+    async with running(Place(tmp_path / "data"), Options(fast=True)) as platform:
+        writing = asyncio.ensure_future(create(Mortal(platform.client, fate)))
+        await fate.came.wait()
+        with pytest.raises(NotFound):
+            await platform.client.get(TenantCluster, NAME, TENANTS)
+        writing.cancel()
