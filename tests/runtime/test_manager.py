@@ -98,6 +98,17 @@ async def test_when_the_leader_is_cut_off_another_takes_over(world: World) -> No
 
 
 @in_a_world
+async def test_a_stop_while_it_is_still_starting_does_not_wait_for_anyone(world: World) -> None:
+    manager, _ = world.replica("only", election=None)
+    running = asyncio.ensure_future(manager.run())
+    await manager.informers.synced()
+    manager.stop()
+    before = world.loop.clock.monotonic()
+    await running
+    assert world.loop.clock.monotonic() - before < 1
+
+
+@in_a_world
 async def test_a_cancelled_manager_leaves_nothing_running(world: World) -> None:
     manager, _ = world.replica("only")
     running = asyncio.ensure_future(manager.run())

@@ -199,12 +199,12 @@ class Manager:
             await asyncio.wait(workers, timeout=self._settings.grace)
 
     async def _unless_stopped(self, work: Coroutine[Any, Any, None]) -> bool:
-        """Whether it was finished before someone asked to stop."""
+        """Whether it was finished and nobody asked to stop meanwhile."""
         async with asyncio.TaskGroup() as group:
             done = group.create_task(work)
             stopped = group.create_task(self._asked_to_stop.wait())
             await asyncio.wait((done, stopped), return_when=asyncio.FIRST_COMPLETED)
-            finished = done.done()
+            finished = done.done() and not self._asked_to_stop.is_set()
             done.cancel()
             stopped.cancel()
         return finished

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -142,10 +142,8 @@ class ControlPlanes(Reconciler[KamajiControlPlane]):
             type="cluster.x-k8s.io/secret",
             data={"value": cluster.metadata.namespace.encode()},
         )
-        try:
+        with suppress(AlreadyExists):
             await self._client.create(secret)
-        except AlreadyExists:
-            pass
         if self._world.upgrading:
             return Outcome(control_plane.status)
         return Outcome(
@@ -195,10 +193,8 @@ class Vms(Reconciler[SimulatedMachine]):
             change = {"spec": {"providerID": f"simulated://{name}"}}
             await self._client.patch(SimulatedMachine, name, change, vm.metadata.namespace)
             return Outcome()
-        try:
+        with suppress(AlreadyExists):
             await self._world.tenant.create(node(name, machine.spec.version or ""), NODES)
-        except AlreadyExists:
-            pass
         return Outcome(SimulatedMachineStatus(initialization=Initialization(provisioned=True)))
 
     async def finalize(self, vm: SimulatedMachine) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Callable
 from functools import lru_cache
@@ -14,6 +15,7 @@ from .shape import Check, is_opaque, is_quantity, is_schema_union, typed_shape
 from .times import micro_text, second_text
 
 _BASE64 = frozenset(string.ascii_letters + string.digits + "+/")
+_UNBROKEN_BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}").fullmatch
 _ZERO: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False}
 _NAMED_STRINGS = {
     "ObjectMeta.uid": "types.UID",
@@ -240,7 +242,8 @@ def _is_stored_as_is(stored: Callable[[str], str]) -> Callable[[str], bool]:
 
 
 def _is_base64(text: str) -> bool:
-    return _wrong_base64(text) is None
+    # Secrets are long, and nearly always without line breaks.
+    return (len(text) % 4 == 0 and _UNBROKEN_BASE64(text) is not None) or _wrong_base64(text) is None
 
 
 def _wrong_base64(text: str) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from butler.apiserver.auth.pki import ROOT
 from butler.apiserver.server import Server
-from butler.apiserver.storage.store import Event
+from butler.apiserver.storage.store import Event, Store
 
 WORKLOADS = frozenset(
     {
@@ -26,61 +26,62 @@ WORKLOADS = frozenset(
 """Resources whose objects want to live."""
 _NODES, _PODS = "/nodes", "/pods"
 
-FURNITURE = frozenset({"default/kubernetes", "kube-system/coredns", "kube-system/kube-dns", "kube-system/kube-proxy"})
+API_SERVICE = "default/kubernetes"
+"""The Service that leads to the API itself; it needs no pods."""
+FURNITURE = frozenset({API_SERVICE, "kube-system/coredns", "kube-system/kube-dns", "kube-system/kube-proxy"})
 """What every tenant has: it wakes nobody until somebody looks at the tenant or puts something else there."""
 
 
-class ServerActivity:
-    """The `Activity` of the spaces of a server: what is written there, and who looks at it from outside."""
+def on_server(server: Server) -> StoreActivity:
+    """The activity of a server's tenants, where requests from outside count as looks."""
+    activity = StoreActivity(server.store)
+    server.looked_at = activity.look
+    return activity
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+
+class StoreActivity:
+    """The `Activity` of the spaces in a store: what is written there, and who looks at it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._heard: Callable[[str], None] = _nobody
 
     def listen(self, heard: Callable[[str], None]) -> Callable[[], None]:
         """Call `heard` with the name of a tenant whenever its controllers may have something to do."""
-
-        def see(event: Event) -> None:
-            tenant = self._tenant_of(event)
-            if tenant:
-                heard(tenant)
-
-        def look(name: str) -> None:
-            if name != ROOT and self._has_any(name):
-                heard(name)
-
-        stop = self._server.store.listen(see)
-        self._server.looked_at = look
+        self._heard = heard
+        stop = self._store.listen(self._see)
 
         def end() -> None:
             stop()
-            self._server.looked_at = _nobody
+            self._heard = _nobody
 
         return end
 
+    def look(self, name: str) -> None:
+        """Somebody looks at a tenant, and is to find everything alive that is there."""
+        if name != ROOT and any(self._keys(name, resource) - {API_SERVICE} for resource in WORKLOADS):
+            self._heard(name)
+
     def tenants(self) -> Iterable[str]:
         """Those that have more than their furniture."""
-        return [name for name in self._server.store.spaces() if name != ROOT and self._is_lived_in(name)]
+        return [name for name in self._store.spaces() if name != ROOT and self._is_lived_in(name)]
 
-    def _tenant_of(self, event: Event) -> str:
-        """Whose controllers a change concerns; empty when nobody's."""
-        name, resource = self._server.store.names_of(event.bucket)
+    def _see(self, event: Event) -> None:
+        name, resource = self._store.names_of(event.bucket)
         if name == ROOT:
-            return ""
-        if resource in WORKLOADS:
-            return "" if event.key in FURNITURE else name
+            return
+        is_workload = resource in WORKLOADS and event.key not in FURNITURE
         # Where there are no pods, nodes come and go unnoticed.
-        return name if resource == _NODES and self._server.store.newest_in(name, _PODS) else ""
-
-    def _has_any(self, name: str) -> bool:
-        return any(self._keys(name, resource) for resource in WORKLOADS if resource != "/services")
+        if is_workload or (resource == _NODES and self._store.newest_in(name, _PODS)):
+            self._heard(name)
 
     def _is_lived_in(self, name: str) -> bool:
-        return any(not FURNITURE.issuperset(self._keys(name, resource)) for resource in WORKLOADS)
+        return any(self._keys(name, resource) - FURNITURE for resource in WORKLOADS)
 
-    def _keys(self, name: str, resource: str) -> list[str]:
-        store = self._server.store
-        return store.keys(store.bucket(name, resource)) if store.newest_in(name, resource) else []
+    def _keys(self, name: str, resource: str) -> set[str]:
+        store = self._store
+        return set(store.keys(store.bucket(name, resource))) if store.newest_in(name, resource) else set()
 
 
 def _nobody(_: str) -> None:
-    """Who is told of a look when nobody asked to be."""
+    """Who is told when nobody listens."""

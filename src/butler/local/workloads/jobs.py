@@ -135,14 +135,18 @@ class Jobs(Reconciler[Job]):
     # -- the end -----------------------------------------------------------------------------------------------
 
     def _complete(self, scope: Scope) -> Outcome:
-        ends = tuple(condition(name, "True", *_REACHED) for name in ("SuccessCriteriaMet", "Complete"))
+        ends = tuple(
+            condition(name, "True", *_REACHED, lastProbeTime=None) for name in ("SuccessCriteriaMet", "Complete")
+        )
         status = _counted(scope, conditions=ends, completion_time=scope.now.replace(microsecond=0))
         again = self._time_to_live(scope.job, scope.now)
         return Outcome(status, again=again, notes=(Note("Completed", "Job completed"),))
 
     async def _failed(self, scope: Scope, reason: str, message: str) -> Outcome:
         await owning.delete_pods(self._site, scope.job, scope.active, self.source)
-        ends = tuple(condition(name, "True", reason, message) for name in ("FailureTarget", "Failed"))
+        ends = tuple(
+            condition(name, "True", reason, message, lastProbeTime=None) for name in ("FailureTarget", "Failed")
+        )
         status = structs.replace(_counted(scope, conditions=ends), active=None, ready=0)
         return Outcome(status, notes=(Note(reason, message, "Warning"),))
 
@@ -167,9 +171,9 @@ def _counted(scope: Scope, conditions: tuple[Any, ...] = (), completion_time: da
     job, status = scope.job, scope.job.status
     suspended = find_condition(status.conditions, "Suspended")
     if job.spec.suspend:
-        conditions = (condition("Suspended", "True", "JobSuspended", "Job suspended"),)
+        conditions = (condition("Suspended", "True", "JobSuspended", "Job suspended", lastProbeTime=None),)
     elif suspended is not None:
-        conditions = (*conditions, condition("Suspended", "False", "JobResumed", "Job resumed"))
+        conditions = (*conditions, condition("Suspended", "False", "JobResumed", "Job resumed", lastProbeTime=None))
     return JobStatus(
         active=some(len(scope.active)),
         ready=sum(1 for pod in scope.active if owning.is_ready(pod)),

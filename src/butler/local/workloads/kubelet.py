@@ -67,7 +67,7 @@ class Kubelets(Reconciler[Pod]):
             await self._site.client.patch(Pod, meta.name, change, meta.namespace, manager=self.source)
             return Outcome()
         made = containers.progress(pod, self._site.now(), self._site.delays)
-        status = made.status if made.status.phase == "Pending" else self._addressed(pod, made.status, node)
+        status = self._addressed(pod, made.status, node)
         waits = [wait for wait in (made.again, patience) if wait is not None]
         return Outcome(status, again=seconds(min(waits)) if waits else None, notes=made.notes)
 
@@ -115,7 +115,9 @@ class Kubelets(Reconciler[Pod]):
 
     def _addressed(self, pod: Pod, status: PodStatus, node: Node) -> PodStatus:
         host = next((each.address for each in node.status.addresses if each.type == "InternalIP"), None)
-        address = status.pod_ip or (host if pod.spec.host_network else self._free_address(pod, node))
+        address = status.pod_ip
+        if address is None and status.phase != "Pending":
+            address = host if pod.spec.host_network else self._free_address(pod, node)
         return structs.replace(
             status,
             host_ip=host,
