@@ -26,6 +26,7 @@ def cluster(name: str = "shop", *, status: dict[str, Any] | None = None, **spec:
             "metadata": {
                 "name": name,
                 "namespace": spec.pop("namespace", "butler-tenants"),
+                "generation": spec.pop("generation", 1),
                 "uid": spec.pop("uid", UID),
                 "labels": spec.pop("labels", {}),
                 "creationTimestamp": spec.pop("created", "2026-01-01T00:00:00Z"),

@@ -223,6 +223,14 @@ def test_the_youngest_cluster_is_the_one_too_many() -> None:
     assert Quota().verdict(scope_of(older("first"), world)).done
 
 
+def test_what_was_granted_stays_granted_until_something_else_is_asked_for() -> None:
+    world = surroundings(provider(limits={"maxClustersPerTeam": 1}), older("first"))
+    granted = {"type": "QuotaSatisfied", "status": "True", "reason": "QuotaSatisfied", "message": ""}
+    status = {"observedGeneration": 1, "conditions": [granted]}
+    assert Quota().verdict(scope_of(cluster(status=status, generation=1), world)).done
+    assert not Quota().verdict(scope_of(cluster(status=status, generation=2), world)).done
+
+
 def test_workers_are_counted_over_all_clusters() -> None:
     world = surroundings(provider(limits={"maxNodesPerTeam": 4}), older("first", workers={"replicas": 3}))
     assert Quota().verdict(scope_of(cluster(workers={"replicas": 1}), world)).done

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from contextlib import closing
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from butler.api.model import ObjectMeta
 from butler.engines.capi.kinds import Machine
 from butler.errors import NotFound
 from butler.kube.client import Client, Selection, Signal
-from butler.local.home import Place
+from butler.local.home import Place, Remembered
 from butler.local.installing import NAMESPACE
 from butler.local.platform import Options, Platform, running
 from butler.local.standins.infrastructure_kinds import SimulatedMachine
@@ -143,10 +143,22 @@ async def dies_first(platform: Platform, done: Done, fate: Fate) -> bool:
     return not is_settled
 
 
+@asynccontextmanager
+async def started(place: Place, fate: Fate | None = None) -> AsyncIterator[Platform]:
+    """A platform, always on the same port."""
+
+    def wrap(client: Client) -> Client:
+        return client if fate is None else Mortal(client, fate)
+
+    async with running(place, Options(place.remembered().port, fast=True, wrap=wrap)) as platform:
+        place.remember(Remembered(port=platform.port or 0))
+        yield platform
+
+
 async def live(place: Place, act: Act | None, done: Done, fate: Fate) -> bool:
     """Run a platform until a cluster is as it should be, or the process dies; answers whether it died."""
     try:
-        async with running(place, Options(fast=True, wrap=lambda client: Mortal(client, fate))) as platform:
+        async with started(place, fate) as platform:
             if act is not None:
                 await act(platform.client)
             if await dies_first(platform, done, fate):
@@ -165,7 +177,7 @@ def kill_points(first: int) -> Callable[[int], Fate]:
 
 async def check(place: Place, workers: int) -> None:
     """Exactly one VM, one Machine and one node per worker; and nothing else anywhere."""
-    async with running(place, Options(fast=True)) as platform:
+    async with started(place) as platform:
         client = platform.client
         owners = (await client.list(SimulatedMachine)).items
         machines = (await client.list(Machine)).items
@@ -192,7 +204,7 @@ async def test_a_cluster_survives_kills_at_every_turn_of_its_life(tmp_path: Path
 
 async def test_the_client_of_a_dead_process_writes_nothing(tmp_path: Path) -> None:
     fate = Fate(1, is_before=True)
-    async with running(Place(tmp_path / "data"), Options(fast=True)) as platform:
+    async with started(Place(tmp_path / "data")) as platform:
         writing = asyncio.ensure_future(create(Mortal(platform.client, fate)))
         await fate.came.wait()
         with pytest.raises(NotFound):

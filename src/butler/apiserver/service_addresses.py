@@ -37,6 +37,9 @@ class ServiceAddresses:
             {ip for ip, holder in self._ips.items() if holder != key},
             taken_ports={port for port, holder in self._ports.items() if holder != key},
         )
+        if ":" in self.network and not obj["spec"].get("clusterIP") and "ipFamilies" in obj["spec"]:
+            # Defaults are filled in by who does not know the network.
+            obj["spec"]["ipFamilies"] = ["IPv6"]
         return addresses.allocate(obj, free)
 
     def note(self, key: str, obj: Object | None) -> None:

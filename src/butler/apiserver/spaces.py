@@ -95,6 +95,11 @@ class Spaces(Mapping[str, ServedSpace]):
             space.renew_admin(KeyPair(certificate, key))
         return space.keys.admin
 
+    @property
+    def awake(self) -> frozenset[str]:
+        """Names of those that somebody has asked for."""
+        return frozenset(self._awake)
+
     def __getitem__(self, name: str) -> ServedSpace:
         space = self._awake.get(name)
         if space is None:

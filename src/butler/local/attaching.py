@@ -14,7 +14,6 @@ from butler.api.model import Resource
 from butler.api.shared import SYSTEM_NAMESPACE
 from butler.apiserver.auth import files
 from butler.apiserver.server import lock
-from butler.engines.tenants import over_https
 from butler.kube.client import Client, Object
 from butler.kube.config import Config
 from butler.kube.http import HttpClient
@@ -78,7 +77,8 @@ async def attached(place: Place, options: Options, config: Config, *, simulate: 
             parts.add_stand_ins(managers[1], world, found.absent)
         else:
             stack.enter_context(_held(place))
-            parts.add_controllers(controllers, over_https, Surroundings())
+            connect = await stack.enter_async_context(parts.connections())
+            parts.add_controllers(controllers, connect, Surroundings())
         await stack.enter_async_context(working(managers))
         yield Platform(client, tuple(managers), config.cluster.server, port, _remarks(found, simulate))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
+from weakref import WeakSet
 
 from butler.api.model import Resource
 from butler.apiserver.server import Server
@@ -12,7 +13,7 @@ from butler.controllers.cluster import TenantClusters
 from butler.controllers.providerconfig import ProviderConfigs
 from butler.engines.capi import kinds as capi
 from butler.engines.kamaji import kinds as kamaji
-from butler.engines.tenants import Connect, Tenants
+from butler.engines.tenants import Connect, Tenants, over_https
 from butler.kube.client import Client
 from butler.providers import registry
 from butler.providers.contract import Surroundings
@@ -38,7 +39,6 @@ Wrap = Callable[[Client], Client]
 class World:
     """What the stand-ins share."""
 
-    server: Server
     tenants: TenantApis
     datacentre: DataCentre
     connect: Connect
@@ -51,16 +51,30 @@ async def world(
     server: Server, place: Place, delays: Delays, wrap: Wrap, clock: Clock | None, chance: Chance | None
 ) -> AsyncIterator[World]:
     """The simulated world on a server: tenants' APIs and a data centre."""
-    reach = LocalConnect(server, clock=clock)
-
-    def connect(content: bytes, /) -> Client:
-        return wrap(reach(content))
-
     clock, chance = clock or SystemClock(), chance or SystemChance()
     datacentre = DataCentre(place.datacentre, clock=clock, chance=chance, fast=delays == NONE)
-    surroundings = Surroundings(clock, chance, datacentre)
     with closing(datacentre):
-        yield World(server, TenantApis(server), datacentre, connect, delays, surroundings)
+        async with connections() as others:
+            reach = LocalConnect(server, clock=clock, others=others)
+            surroundings = Surroundings(clock, chance, datacentre)
+            yield World(TenantApis(server), datacentre, lambda content: wrap(reach(content)), delays, surroundings)
+
+
+@asynccontextmanager
+async def connections() -> AsyncIterator[Connect]:
+    """Clients over HTTPS; those that nobody closed before are closed at the end."""
+    made: WeakSet[Client] = WeakSet()
+
+    def connect(content: bytes, /) -> Client:
+        client = over_https(content)
+        made.add(client)
+        return client
+
+    try:
+        yield connect
+    finally:
+        for client in list(made):
+            await client.close()
 
 
 @dataclass(frozen=True, slots=True)

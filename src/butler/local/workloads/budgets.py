@@ -57,7 +57,8 @@ class Budgets(Reconciler[PodDisruptionBudget]):
         """How many pods there should be: what their owners want, where they have owners."""
         uids = {uid for pod in pods for uid in _owner(pod)}
         owners = [owner for uid in uids for informer in self._owners for owner in informer.by("uid", uid)]
-        return sum(owner.spec.replicas for owner in owners) + sum(1 for pod in pods if not _owner(pod))
+        wanted: int = sum(owner.spec.replicas for owner in owners)
+        return wanted + sum(1 for pod in pods if not _owner(pod))
 
 
 def _uid(obj: ReplicaSet | StatefulSet) -> list[str]:

@@ -66,19 +66,23 @@ def grown(deployment: Deployment, new: int, old: int) -> int:
     return new + max(0, min(room, wanted - new))
 
 
+def _lasting(replica_set: ReplicaSet) -> int:
+    """The available pods that will stay: what was scaled down a moment ago may still be counted."""
+    return min(available(replica_set), replica_set.spec.replicas)
+
+
 def shrunk(deployment: Deployment, new: ReplicaSet, olds: Sequence[ReplicaSet]) -> Sizes:
     """The sizes of the older ReplicaSets after the next step: first what is broken goes, then what can be spared."""
     least = deployment.spec.replicas - Limits.of(deployment).unavailable
     sizes = {each.metadata.name: each.spec.replicas for each in olds}
-    spare = total(olds) + new.spec.replicas - least - (new.spec.replicas - available(new))
+    spare = total(olds) + _lasting(new) - least
     if spare <= 0:
         return sizes
     for each in olds:
-        broken = min(spare, each.spec.replicas - available(each))
-        if broken > 0:
-            sizes[each.metadata.name] -= broken
-            spare -= broken
-    spare = sum(available(each) for each in (*olds, new)) - least
+        broken = min(spare, each.spec.replicas - _lasting(each))
+        sizes[each.metadata.name] -= broken
+        spare -= broken
+    spare = sum(map(_lasting, (*olds, new))) - least
     for each in olds:
         step = min(max(spare, 0), sizes[each.metadata.name])
         sizes[each.metadata.name] -= step

@@ -13,21 +13,31 @@ from ..step import Step, Verdict, Whose
 
 
 class Quota(Step):
-    """Counts the clusters that came before: the youngest is the one too many. A cluster that runs is never taken down
-    by a limit; only what it asks for beyond is refused."""
+    """Counts the clusters that came before: the youngest is the one too many. What was granted stays granted until the
+    cluster asks for something else, so no limit takes down a cluster that runs."""
 
     condition, title, holds = "QuotaSatisfied", "Quota", True
 
     def verdict(self, scope: Scope) -> Verdict:
-        for reason, problem in _exceeded(scope):
-            return Verdict(False, reason, problem, Whose.OWNER)
+        if not _is_granted(scope.cluster):
+            for reason, problem in _exceeded(scope):
+                return Verdict(False, reason, problem, Whose.OWNER)
         return Verdict(True, "QuotaSatisfied")
 
 
+def _is_granted(cluster: TenantCluster) -> bool:
+    """Whether the cluster as it is written was found to be within its limits before."""
+    said = cluster.status.condition(Quota.condition)
+    seen = cluster.status.observed_generation == cluster.metadata.generation
+    return seen and said is not None and said.status == "True"
+
+
 def _exceeded(scope: Scope) -> Iterator[tuple[str, str]]:
+    team, limits = scope.accepted.team, scope.accepted.provider.spec.limits
+    if limits is None and team is None:
+        return
     others = _older(scope)
     workers = scope.settings.workers
-    team, limits = scope.accepted.team, scope.accepted.provider.spec.limits
     total = workers + sum(_workers(one, scope) for one in others)
     if limits is not None:
         yield from _above("QuotaExceeded", "clusters on this provider", len(others) + 1, limits.max_clusters_per_team)

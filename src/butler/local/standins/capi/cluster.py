@@ -120,7 +120,7 @@ class Clusters(Reconciler[Cluster]):
     def _observed(self, sight: Sight) -> Outcome:
         cluster = sight.cluster
         status = status_of(sight, self._shared.clock.now())
-        if _is_about_to_change(cluster, status) and (left := self._shared.held_back(cluster.metadata)):
+        if _is_on_its_way(sight, status) and (left := self._shared.held_back(cluster.metadata)):
             return Outcome(again=left)
         done = status.initialization
         lost = done is not None and done.control_plane_initialized and not sight.connected
@@ -180,16 +180,13 @@ def _endpoint(sight: Sight) -> dict[str, Any]:
     return {}
 
 
-def _is_about_to_change(cluster: Cluster, new: ClusterStatus) -> bool:
-    """Whether nothing was reached that anyone waits for, and more is to come."""
-    return new.initialization == cluster.status.initialization and not _is_available(new) and not _is_available(
-        cluster.status
-    )  # fmt: skip
-
-
-def _is_available(status: ClusterStatus) -> bool:
-    found = status.condition("Available")
-    return found is not None and found.status == "True"
+def _is_on_its_way(sight: Sight, new: ClusterStatus) -> bool:
+    """Whether nothing was reached since the last time that anyone waits for, and more is about to be."""
+    done = new.initialization
+    if done != sight.cluster.status.initialization:
+        return False
+    started = done is not None and done.infrastructure_provisioned and done.control_plane_initialized
+    return not started or any(one.status.phase is None for one in sight.deployments)
 
 
 def _notes(cluster: Cluster, new: ClusterStatus) -> tuple[Note, ...]:
