@@ -52,7 +52,7 @@ class User:
     environ: dict[str, str]
     running: list[subprocess.Popen[str]] = field(default_factory=list)
 
-    def __call__(self, *arguments: str, stdin: str = "", fails: int = 0, **environ: str) -> Ran:
+    def __call__(self, *arguments: str, stdin: str = "", fails: Any = 0, **environ: str) -> Ran:
         """Run butlerctl; fails the test unless it ends with the exit code `fails`."""
         done = subprocess.run(
             [str(BIN / "butlerctl"), *arguments], env=self.environ | environ, input=stdin,

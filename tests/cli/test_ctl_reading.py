@@ -34,7 +34,7 @@ def test_all_namespaces_and_wide_add_columns(user: User) -> None:
     name = user.cluster()
     user.status(name, **running(controlPlaneEndpoint="10.0.0.1:6443"))
     listed = user("cluster", "list", "-A", "-o", "wide").out
-    assert line_of(listed, "NAME") == "NAME NAMESPACE PHASE K8S VERSION WORKERS AGE ENDPOINT PROVIDER".split()
+    assert " ".join(line_of(listed, "NAME")) == "NAME NAMESPACE PHASE K8S VERSION WORKERS AGE ENDPOINT PROVIDER"
     cells = line_of(listed, name)
     assert (cells[1], cells[-2:]) == ("butler-tenants", ["10.0.0.1:6443", "simulated"])
 
@@ -121,7 +121,7 @@ def test_nodes_are_the_machines_with_their_pools(user: User) -> None:
         }
         user.kubectl("create", "-f", "-", stdin=json.dumps(machine))
     listed = user("cluster", "nodes", name).out
-    assert line_of(listed, "NAME") == "NAME POOL PHASE PROVIDER-ID VERSION AGE".split()
+    assert line_of(listed, "NAME") == ["NAME", "POOL", "PHASE", "PROVIDER-ID", "VERSION", "AGE"]
     assert line_of(listed, f"{name}-workers-a")[1:5] == ["-", "Pending", "simulated://7", "v1.32.2"]
     assert line_of(listed, f"{name}-gpu-a")[1] == "gpu"
     items = json.loads(user("cluster", "nodes", name, "-o", "json").out)

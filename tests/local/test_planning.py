@@ -20,6 +20,7 @@ from butler.controllers.cluster.planning import UNKNOWN_UID, Action, Plan, plan_
 from butler.engines.capi.kinds import Machine
 from butler.errors import Invalid, NotFound
 from butler.kube.client import Client, Selection, Signal
+from butler.local.delays import NONE
 from butler.local.home import Place
 from butler.local.platform import Options, running
 from butler.providers import registry
@@ -117,7 +118,7 @@ def _is_settled(now: TenantCluster, generation: int) -> bool:
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with running(Place(tmp_path / "data"), Options(fast=True)) as platform:
+    async with running(Place(tmp_path / "data"), Options(delays=NONE)) as platform:
         yield World(platform.client)
 
 

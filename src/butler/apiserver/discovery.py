@@ -136,14 +136,14 @@ def version_info(build: str = "", shown: str = "") -> dict[str, str]:
     """What `/version` answers: the Kubernetes version whose API this is, and which build of ours it is; or, where a
     cluster is to pass for one of another version (`v1.31.4`), that version and nothing else."""
     own = f"v{KUBERNETES_MAJOR}.{KUBERNETES_MINOR}.4+butler" + (f".{build}" if build else "")
-    major, minor = (shown.removeprefix("v").split(".") + [""])[:2] if shown else (KUBERNETES_MAJOR, KUBERNETES_MINOR)
+    major, minor, *_ = (shown or own).removeprefix("v").split(".")
     return {
         "major": major,
         "minor": minor,
         "emulationMajor": major,
         "emulationMinor": minor,
         "minCompatibilityMajor": major,
-        "minCompatibilityMinor": str(int(minor) - 1) if minor.isdigit() else minor,
+        "minCompatibilityMinor": str(int(minor) - 1),
         "gitVersion": shown or own,
         "gitCommit": "",
         "gitTreeState": "",

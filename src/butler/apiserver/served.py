@@ -250,13 +250,14 @@ class ServedSpace(Space):
             yield row.key, row.decode()
 
     async def furnish(self) -> None:
-        """Bring the system objects up to date with this version of Butler."""
+        """Bring the system objects up to date with this version of Butler, as far as that can be done at once."""
+        self._furnishing.add("")
+        await self._furnishing.idle()
+
+    async def _furnish(self, _: str) -> None:
         await furnishing.bring_up_to_date(self)
         if self.record.furnished != furnishing.fingerprint():
             await self._keep(msgspec.structs.replace(self.record, furnished=furnishing.fingerprint()))
-
-    async def _furnish(self, _: str) -> None:
-        await self.furnish()
 
     def renew_admin(self, admin: KeyPair) -> None:
         """Give the administrator another certificate."""

@@ -88,6 +88,7 @@ class Server:
             undo.push_async_callback(self.store.close)
             self.hub = Hub(self.store)
             self.spaces = Spaces(self.store, self.hub, self.pki, self._location(), self._clock, self._chance)
+            undo.push_async_callback(self.spaces.stop)
             await self.spaces.open()
             undo.pop_all()
         await self._listener.start_serving()

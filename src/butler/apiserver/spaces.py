@@ -43,17 +43,17 @@ class Spaces(Mapping[str, ServedSpace]):
         """Offer what is stored, with the root in working order, and go on with what was not finished."""
         self._names = self._store.spaces()
         self._pki.trust(b"".join(self._authorities()))
-        root = await self.add(ROOT)
-        await root.furnish()
+        await (await self.add(ROOT)).furnish()
         for name in self._names:
             if self._has_bare_namespace(name):
-                self._wake(name)
-        for item in {*self._store.ending(), *self._store.bereaved()}:
+                # It furnishes them by itself.
+                _ = self[name]
+        for item in self._store.unfinished():
             self[self._store.names_of(item[0])[0]].resume(item)
 
     async def stop(self) -> None:
         self._stop_listening()
-        for space in self._awake.values():
+        for space in list(self._awake.values()):
             await space.stop()
 
     async def add(self, name: str, service_network: str = SERVICE_NETWORK) -> ServedSpace:
@@ -162,7 +162,8 @@ class Spaces(Mapping[str, ServedSpace]):
             return records.decode(row.value), row.revision
         keys = None if name == ROOT else new_space_keys(name, self._around.clock.now())
         record = Record.of("", SERVICE_NETWORK, keys)
-        self._store.write(bucket, records.KEY, Change.ADDED, record.encode())
+        written = self._store.write(bucket, records.KEY, Change.ADDED, record.encode())
+        written.add_done_callback(asyncio.Future.exception)
         self._appear(name, record)
         return record, 0
 

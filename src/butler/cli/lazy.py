@@ -73,9 +73,8 @@ def run(group: click.Group, name: str, *, is_brief: bool = False) -> NoReturn:
 
 def _outcome(group: click.Group, name: str) -> int:
     try:
-        group.main(prog_name=name, standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
+        # What ends a command early, such as --help, comes back as its exit code.
+        ended = group.main(prog_name=name, standalone_mode=False)
     except click.UsageError as error:
         error.show()
         return error.exit_code
@@ -88,7 +87,7 @@ def _outcome(group: click.Group, name: str) -> int:
     except ButlerError as error:
         _say(f"{name}: {error}")
         return exit_code(error)
-    return OK
+    return ended if isinstance(ended, int) else OK
 
 
 def exit_code(error: ButlerError) -> int:

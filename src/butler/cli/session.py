@@ -25,6 +25,10 @@ AGENT = "butlerctl"
 """The name by which the API knows what these commands write."""
 
 
+class NoApi(Failure):
+    """Nothing says where an API is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wishes:
     """What the command line says about where to go; empty where it says nothing."""
@@ -81,7 +85,7 @@ def _is_alive(pid: int) -> bool:
 
 def find(wishes: Wishes, environ: Mapping[str, str] = os.environ) -> Config:
     """The API that is meant: the one named, that of KUBECONFIG, the local platform, one in Butler's own directory,
-    that of ~/.kube/config, or the cluster this runs in. Raises Failure, InvalidConfiguration."""
+    that of ~/.kube/config, or the cluster this runs in. Raises NoApi, Failure, InvalidConfiguration."""
     from butler.kube import in_cluster, kubeconfig
 
     path = wishes.kubeconfig
@@ -93,7 +97,7 @@ def find(wishes: Wishes, environ: Mapping[str, str] = os.environ) -> Config:
     if merged.is_empty and path is None and not wishes.context:
         inside = in_cluster.config(environ, in_cluster.SERVICE_ACCOUNT)
         if inside is None:
-            raise Failure(
+            raise NoApi(
                 "there is no Kubernetes API to talk to: start a platform with `butleradm up`, or name one with "
                 "--kubeconfig FILE or KUBECONFIG"
             )

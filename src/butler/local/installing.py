@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from contextlib import aclosing
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -28,9 +29,15 @@ _ATTEMPTS = 5
 
 async def install_definitions(client: Client, kinds: Iterable[type[Resource]]) -> None:
     """Bring the definitions of these kinds up to date, and wait until the API offers them."""
-    wanted = [crd.definition(kind) for kind in kinds]
+    wanted = [definition_of(kind) for kind in kinds]
     await asyncio.gather(*(client.apply(one, DEFINITION, manager=MANAGER) for one in wanted))
     await _offered(client, {one["metadata"]["name"] for one in wanted})
+
+
+@cache
+def definition_of(kind: type[Resource]) -> Object:
+    """Made once, because making it takes longer than installing it. Not to be changed."""
+    return crd.definition(kind)
 
 
 async def _offered(client: Client, names: set[str]) -> None:

@@ -18,7 +18,8 @@ from butler.runtime.endpoints import serving
 from butler.runtime.manager import Manager, Settings
 from butler.runtime.metrics import Metrics
 
-from . import delays, parts, system
+from . import parts, system
+from .delays import REALISTIC, Delays
 from .home import ANY_PORT, Place
 from .installing import install_definitions
 
@@ -36,16 +37,12 @@ class Options:
     """How a platform runs."""
 
     port: int = ANY_PORT
-    fast: bool = False
-    """Whether simulated things take no time."""
+    delays: Delays = REALISTIC
+    """How long simulated things take."""
     wrap: parts.Wrap | None = None
     """Goes around every client of a controller; for tests."""
     clock: Clock | None = None
     chance: Chance | None = None
-
-    @property
-    def delays(self) -> delays.Delays:
-        return delays.NONE if self.fast else delays.REALISTIC
 
     def wrapped(self, client: Client) -> Client:
         return client if self.wrap is None else self.wrap(client)

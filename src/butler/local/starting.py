@@ -24,6 +24,7 @@ from butler.runtime.clock import Clock, SystemClock
 
 from . import first_cluster, logs
 from .attaching import attached
+from .delays import NONE, REALISTIC
 from .home import DEFAULT_PORT, Place, Running
 from .platform import Options, Platform, answering_health, running
 
@@ -55,7 +56,7 @@ class Wanted:
         return [*words, *(f"--{name}" for name, is_set in flags if is_set)]
 
     def platform(self) -> AbstractAsyncContextManager[Platform]:
-        options = Options(self.chosen_port(), self.fast)
+        options = Options(self.chosen_port(), NONE if self.fast else REALISTIC)
         if self.kubeconfig is None:
             return running(self.place, options)
         return attached(self.place, options, kubeconfig.load(self.kubeconfig), simulate=self.simulate)

@@ -121,10 +121,8 @@ class LocalConnect:
     """A `Connect` that goes straight to the APIs of a server in this process, with the rights of whoever the
     kubeconfig is for; and over HTTPS to all others."""
 
-    def __init__(
-        self, server: Server, wrap: Wrap = unwrapped, *, clock: Clock | None = None, others: Connect = over_https
-    ) -> None:
-        self._server, self._wrap, self._others = server, wrap, others
+    def __init__(self, server: Server, *, clock: Clock | None = None, others: Connect = over_https) -> None:
+        self._server, self._others = server, others
         self._authenticator = Authenticator(lambda space: server.spaces[space].access, clock or SystemClock())
 
     def __call__(self, content: bytes, /) -> Client:
@@ -133,7 +131,7 @@ class LocalConnect:
         user = self._user_of(config, space) if space is not None else None
         if space is None or user is None:
             return self._others(content)
-        return self._wrap(DirectClient(space, user))
+        return DirectClient(space, user)
 
     def _space_of(self, config: Config) -> ServedSpace | None:
         """The space a URL of our own leads to."""

@@ -185,6 +185,8 @@ class Vms(Reconciler[SimulatedMachine]):
         machine = self._machines.get(vm.key)
         if machine is None or not machine.spec.bootstrap.data_secret_name or self._world.vms_never_boot:
             return Outcome()
+        if vm.status.initialization is not None:
+            return Outcome()
         name = vm.metadata.name
         if self._world.failure:
             return Outcome(structs.replace(vm.status, conditions=self._world.failure))

@@ -28,7 +28,8 @@ from butler.kube.client import Client
 from butler.kube.following import follow
 from butler.local.delays import NONE
 from butler.local.installing import NAMESPACE, install_definitions
-from butler.local.standins.kamaji_provider import add_kamaji
+from butler.local.standins.kamaji import TenantControlPlanes
+from butler.local.standins.kamaji_provider import KamajiControlPlanes
 from butler.local.tenants import TenantApis
 from butler.runtime.clock import SystemChance, SystemClock
 from butler.runtime.manager import Manager
@@ -128,7 +129,8 @@ async def world(
             return inside[-1]
 
         tenants, manager = TenantApis(server, noted), Manager(written)
-        add_kamaji(manager, tenants, NONE)
+        manager.add(TenantControlPlanes(manager, tenants, NONE, SystemClock()))
+        manager.add(KamajiControlPlanes(manager))
         running = asyncio.create_task(manager.run())
         await manager.informers.synced()
         try:

@@ -260,6 +260,16 @@ async def test_a_version_that_kamaji_refuses_changes_nothing_but_a_condition(tmp
         )
 
 
+async def test_what_is_no_version_is_refused_at_once(tmp_path: Path) -> None:
+    async with world(tmp_path / "data") as here:
+        await ask(here.client, "latest")
+        refused = await here.until(
+            KamajiControlPlane, "shop", lambda found: found.status.condition("TenantControlPlaneCreated")
+        )
+        assert "latest" in refused.status.condition("TenantControlPlaneCreated").message
+        assert await here.find(TenantControlPlane, "shop") is None
+
+
 async def test_a_tenant_control_plane_that_is_told_to_skip_a_minor_stays_as_it_is(tmp_path: Path) -> None:
     async with world(tmp_path / "data") as here:
         await ask(here.client)

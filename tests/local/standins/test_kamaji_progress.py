@@ -63,6 +63,12 @@ def test_a_control_plane_that_runs_stays_exactly_as_it_is() -> None:
     assert after(3600, was=running()).resources() == running().resources()
 
 
+def test_what_is_no_version_never_runs() -> None:
+    now = progress(plane("latest"), NONE, START)
+    assert (now.version, now.state, now.wait) == ("", "Provisioning", 0)
+    assert "latest" in now.refused
+
+
 def test_an_upgrade_shows_the_old_version_until_it_is_done() -> None:
     now = after(100, "v1.32.0", was=running())
     assert (now.version, now.state, now.wait) == ("v1.31.4", "Upgrading", REALISTIC.upgrade)

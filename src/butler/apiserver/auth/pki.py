@@ -124,7 +124,9 @@ class Pki:
         return renewal
 
     def trust(self, authorities: bytes) -> None:
-        """Let the listener take client certificates of further authorities, PEM one after the other."""
+        """Let the listener take client certificates of further authorities, PEM one after the other, until it ends.
+
+        That opens nothing: a certificate counts only where the authority of the space itself issued it."""
         if authorities:
             self.tls.load_verify_locations(cadata=authorities.decode())
 

@@ -26,6 +26,13 @@ def page(bucket: int, low: str, high: str, revision: int, *, current: bool) -> t
     )
 
 
+EVENTS = (
+    "SELECT r.revision, r.key, r.change, r.checksum, r.value, p.value FROM revisions r"
+    " LEFT JOIN revisions p ON p.revision = r.previous"
+    " WHERE r.revision > ? AND r.bucket = ? AND r.key >= ? AND r.key < ? ORDER BY r.revision LIMIT ?"
+)
+"""What happened in a range of keys, with the version before."""
+
 ENDING = (
     "SELECT o.bucket, o.key FROM objects o JOIN revisions r ON r.revision = o.revision"
     """ WHERE instr(r.value, CAST('"deletionTimestamp"' AS BLOB)) > 0"""

@@ -228,13 +228,9 @@ class Store:
         """(bucket, key) of every object whose ownerReferences name the uid `owner`."""
         return self._read.execute("SELECT bucket, key FROM owners WHERE owner = ?", (owner,)).fetchall()
 
-    def ending(self) -> list[tuple[int, str]]:
-        """(bucket, key) of every object that somebody asked to delete. Reads everything."""
-        return self._read.execute(queries.ENDING).fetchall()
-
-    def bereaved(self) -> list[tuple[int, str]]:
-        """(bucket, key) of every object with an owner whose deletion is in the history."""
-        return self._read.execute(queries.BEREAVED, (self.compacted,)).fetchall()
+    def unfinished(self) -> set[tuple[int, str]]:
+        """(bucket, key) of every object that is to be deleted, or whose owner was, as far back as history goes."""
+        return {*self._read.execute(queries.ENDING), *self._read.execute(queries.BEREAVED, (self.compacted,))}
 
     def expired(self, now: int) -> list[tuple[int, str]]:
         """(bucket, key) of every object that was written to live only until `now`."""
@@ -245,12 +241,8 @@ class Store:
         """What happened under `prefix` after a revision, up to `limit` events or about `size` bytes. Raises Expired."""
         if after < self.compacted:
             raise too_old(after, self.compacted)
-        found = self._read.execute(
-            "SELECT r.revision, r.key, r.change, r.checksum, r.value, p.value FROM revisions r"
-            " LEFT JOIN revisions p ON p.revision = r.previous"
-            " WHERE r.revision > ? AND r.bucket = ? AND r.key >= ? AND r.key < ? ORDER BY r.revision LIMIT ?",
-            (after, bucket, prefix, queries.after_prefix(prefix), limit),
-        )
+        values = (after, bucket, prefix, queries.after_prefix(prefix), limit)
+        found = self._read.execute(queries.EVENTS, values)
         events: list[Event] = []
         for number, key, change, checksum, value, previous in found:
             events.append(Event(number, bucket, key, Change(change), _intact(number, checksum, value), previous))

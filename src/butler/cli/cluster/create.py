@@ -10,7 +10,7 @@ import click
 from ..command import command
 from ..lazy import Failure
 from ..output import as_yaml, next_steps, say, success
-from ..session import Session
+from ..session import NoApi, Session
 from .finding import speaking_of
 from .flags import change_of, cluster_flags, filename_option, merged, timeout_option, wait_option
 
@@ -82,25 +82,33 @@ def drafted(session: Session, name: str | None, filename: str | None, flags: dic
 
 async def _checked(session: Session, draft: Draft, what: str, dry_run: bool) -> Accepted | None:
     """Everything that can be known beforehand. Raises Failure."""
-    from butler.errors import NotFound, ServiceUnavailable
+    from butler.errors import ServiceUnavailable
 
     from . import drafts
-    from .rows import CLUSTERS
 
     drafts.typed(draft, what)
     try:
-        await choose_provider(session, draft)
-        accepted = await drafts.resolved(session.client, draft, what)
-        name, namespace = draft["metadata"]["name"], draft["metadata"]["namespace"]
-        try:
-            await session.client.get(CLUSTERS, name, namespace)
-        except NotFound:
-            return accepted
-    except (ServiceUnavailable, Failure) as error:
-        if dry_run and not (isinstance(error, Failure) and str(error).startswith(what)):
-            say(f"# not checked against a platform: {error}")
-            return None
-        raise
+        await _check_new(session, draft["metadata"]["name"], what)
+    except (ServiceUnavailable, NoApi) as error:
+        if not dry_run:
+            raise
+        say(f"# not checked against a platform: {error}")
+        return None
+    await choose_provider(session, draft)
+    return await drafts.resolved(session.client, draft, what)
+
+
+async def _check_new(session: Session, name: str, what: str) -> None:
+    from butler.errors import NotFound
+
+    from .rows import CLUSTERS
+
+    try:
+        await session.client.get(CLUSTERS, name, session.namespace)
+    except NotFound as error:
+        if error.details is None or not error.details.name:
+            raise
+        return
     raise Failure(f"{what}: there is one already; `butlerctl cluster get {name}{session.where}` shows it")
 
 

@@ -7,7 +7,7 @@ from contextlib import closing
 from datetime import datetime, timedelta
 from typing import Any
 
-from butler.api import KINDS, crd
+from butler.api import KINDS
 from butler.api.cluster import TenantCluster
 from butler.api.provider import ProviderConfig
 from butler.engines.capi.kinds import Cluster, Machine
@@ -17,7 +17,7 @@ from butler.runtime.clock import SystemClock
 
 from .. import health, parts
 from ..home import Place
-from ..installing import DEFINITION, MANAGER, NAMESPACE
+from ..installing import DEFINITION, MANAGER, NAMESPACE, definition_of
 from ..standins.infrastructure_kinds import SimulatedMachine
 from .finding import Finding, failed, passed
 
@@ -41,7 +41,7 @@ async def definitions(place: Place, client: Client) -> Iterable[Finding]:
         if known is None:
             wrong.append(f"{kind.address.name} is missing")
             continue
-        wanted = await client.apply(crd.definition(kind), DEFINITION, manager=MANAGER, dry_run=True)
+        wanted = await client.apply(definition_of(kind), DEFINITION, manager=MANAGER, dry_run=True)
         if wanted["spec"] != known["spec"]:
             wrong.append(f"{kind.address.name} is of another version")
     if wrong:

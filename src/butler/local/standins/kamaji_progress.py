@@ -68,11 +68,14 @@ def progress(plane: TenantControlPlane, delays: Delays, now: datetime) -> Progre
 
 
 def _coming_up(plane: TenantControlPlane, old: DeploymentStatus, delays: Delays, now: datetime) -> Progress:
+    wanted = plane.spec.kubernetes.version
+    if refused := refusal(wanted, wanted):
+        return Progress("", PROVISIONING, _deployment(plane, 0, old, now), refused=refused)
     wait = left(plane.metadata.creation_timestamp, delays.control_plane, now)
     if wait:
         return Progress("", PROVISIONING, _deployment(plane, 0, old, now), wait)
     state = READY if _replicas(plane) else SLEEPING
-    return Progress(plane.spec.kubernetes.version, state, _deployment(plane, _replicas(plane), old, now))
+    return Progress(wanted, state, _deployment(plane, _replicas(plane), old, now))
 
 
 def _upgrading(

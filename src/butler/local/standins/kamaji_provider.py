@@ -21,16 +21,12 @@ from butler.engines.kamaji.kinds import (
 )
 from butler.engines.tenants import VALUE, admin_kubeconfig_secret, kubeconfig_secret
 from butler.errors import AlreadyExists, NotFound
-from butler.local.delays import Delays
-from butler.local.tenants import TenantApis
 from butler.runtime import statuses
-from butler.runtime.clock import Clock, SystemClock
 from butler.runtime.conditions import condition, merged, without
 from butler.runtime.manager import Manager
 from butler.runtime.objects import key
 from butler.runtime.reconciler import Outcome, Permission, Reconciler, Watch, children
 
-from .kamaji import TenantControlPlanes
 from .kamaji_progress import READY, UPGRADING, refusal
 from .kamaji_secrets import COMPONENT, OURS, Secrets, meta_for, owner_keys
 from .kamaji_secrets import Secret as SecretHead
@@ -45,12 +41,6 @@ INITIALIZED = "KamajiControlPlaneIsInitialized"
 RESOURCES_CREATED = "KubeadmResourcesCreated"
 IS_READY = "KamajiControlPlaneIsReady"
 AVAILABLE = "Available"
-
-
-def add_kamaji(manager: Manager, tenants: TenantApis, delays: Delays, *, clock: Clock | None = None) -> None:
-    """Let Kamaji and its Cluster API provider run."""
-    manager.add(TenantControlPlanes(manager, tenants, delays, clock or SystemClock()))
-    manager.add(KamajiControlPlanes(manager))
 
 
 def _concerned(cluster: Cluster) -> Iterable[str]:
@@ -91,13 +81,14 @@ class KamajiControlPlanes(Reconciler[KamajiControlPlane]):
             return Outcome(_with(control_plane.status, condition("Paused", True, "Paused")))
         plane: TenantControlPlane | None = self._planes.get(control_plane.key)
         wanted = tenant_control_plane(control_plane, cluster)
+        version = wanted.spec.kubernetes.version
+        if refused := refusal(plane.spec.kubernetes.version if plane is not None else version, version):
+            problem = f"Kamaji was not asked for this: {refused}"
+            return Outcome(_with(_begun(control_plane.status), _pending(CREATED, problem)))
         if plane is None:
             with suppress(AlreadyExists):
                 await self._client.create(wanted, manager=MANAGER)
             return Outcome()
-        if refused := refusal(plane.spec.kubernetes.version, wanted.spec.kubernetes.version):
-            problem = f"the TenantControlPlane was not changed: {refused}"
-            return Outcome(_with(control_plane.status, _pending(CREATED, problem)))
         await self._update(plane, wanted)
         return Outcome(await self._report(control_plane, cluster, plane))
 

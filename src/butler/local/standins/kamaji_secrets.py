@@ -38,10 +38,6 @@ class Secrets:
         found: Secret | None = self._seen.get(key(namespace, name))
         return found.metadata.annotations.get(CHECKSUM, "") if found is not None else ""
 
-    def is_owned_by(self, namespace: str, name: str, kind: str) -> bool:
-        found: Secret | None = self._seen.get(key(namespace, name))
-        return found is not None and any(owner.kind == kind for owner in found.metadata.owner_references)
-
     async def put(self, secret: core.Secret) -> None:
         """Create it or make it as it is to be."""
         meta = secret.metadata

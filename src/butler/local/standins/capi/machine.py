@@ -80,6 +80,9 @@ class Machines(Reconciler[Machine]):
         cluster = self._shared.cluster_of(machine.metadata.namespace, machine.spec.cluster_name)
         if why := pause_of(cluster, machine):
             return Outcome(_paused(machine, why), again=WAITING)
+        if cluster is not None and machine.status.node_ref is not None and not cluster.deleting:
+            # Whether there is a node decides what happens to its pods: better to know than to guess.
+            await self._shared.workloads.connect(machine.metadata.namespace, machine.spec.cluster_name)
         return await self._deletion.advance(await self._look(machine, cluster))
 
     async def _observed(self, sight: Sight) -> Outcome:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from msgspec import structs
 
 from butler.engines.capi.kinds import Machine, MachineDeletion, MachineDeletionStatus, Ref
-from butler.errors import ApiError, NotFound
+from butler.errors import ApiError, NotFound, ServiceUnavailable
 from butler.runtime.reconciler import Outcome
 
 from . import draining, names
@@ -64,7 +64,7 @@ class Deletion:
     def _drains(self, sight: Sight) -> bool:
         """Whether there is a node to be emptied: not if its whole cluster goes, nor if it was emptied before."""
         machine = sight.machine
-        if names.EXCLUDE_DRAIN in machine.metadata.annotations or sight.node is None or not _lives_on(sight):
+        if names.EXCLUDE_DRAIN in machine.metadata.annotations or not _may_have_node(sight):
             return False
         # Once the infrastructure is on its way, its node has been drained.
         if sight.infrastructure is None or sight.infrastructure.deleting:
@@ -76,9 +76,8 @@ class Deletion:
     async def _drained(self, sight: Sight) -> Outcome | None:
         """None when the node is empty; else how to wait for that."""
         machine, node = sight.machine, sight.node
-        assert node is not None
         client = await self._shared.workloads.client(machine.metadata.namespace, machine.spec.cluster_name)
-        if client is None:
+        if client is None or node is None:
             return self._wait(sight, Ending("DrainingNode", "Waiting for a connection to the Cluster"), _LOOK_AGAIN)
         began = (machine.status.deletion or MachineDeletionStatus()).node_drain_start_time or self._shared.clock.now()
         try:
@@ -111,20 +110,28 @@ class Deletion:
     async def _without_node(self, sight: Sight) -> Outcome:
         """The last step: nothing of the machine is left, and so its node must not be either."""
         machine = sight.machine
-        if sight.node is None or not _lives_on(sight):
+        if not _may_have_node(sight):
             return Outcome()
-        meta = sight.node.metadata
         try:
-            client = await self._shared.workloads.client(machine.metadata.namespace, machine.spec.cluster_name)
-            if client is not None:
-                await client.delete(Node, meta.name, uid=meta.uid)
+            await self._delete_node(sight)
         except NotFound:
             return Outcome()
-        except ApiError:
-            if self._patience_ends(machine):
-                return Outcome()
-            raise
+        except ApiError as error:
+            if not self._patience_ends(machine):
+                status = status_of(sight, self._shared.clock.now(), Ending("DeletingNode", error.message))
+                return Outcome(status, again=_LOOK_AGAIN)
         return Outcome()
+
+    async def _delete_node(self, sight: Sight) -> None:
+        """Raises NotFound, and ApiError when the tenant's API does not answer."""
+        machine, node = sight.machine, sight.node
+        client = await self._shared.workloads.client(machine.metadata.namespace, machine.spec.cluster_name)
+        if client is None:
+            raise ServiceUnavailable(f"cluster {machine.spec.cluster_name} has no kubeconfig")
+        if node is not None:
+            await client.delete(Node, node.metadata.name, uid=node.metadata.uid)
+        elif machine.status.node_ref is not None:
+            await client.delete(Node, machine.status.node_ref.name)
 
     def _patience_ends(self, machine: Machine) -> bool:
         limit = (machine.spec.deletion or MachineDeletion()).node_deletion_timeout_seconds
@@ -137,6 +144,12 @@ class Deletion:
 def _hooked(machine: Machine, prefix: str) -> bool:
     """Whether someone wants to do something before the machine goes on to go."""
     return any(name.partition("/")[0] == prefix for name in machine.metadata.annotations)
+
+
+def _may_have_node(sight: Sight) -> bool:
+    """Whether there is a node, or may be one for all that is known, in a cluster that outlives the machine."""
+    unknown = not sight.connected and sight.machine.status.node_ref is not None
+    return (sight.node is not None or unknown) and _lives_on(sight)
 
 
 def _lives_on(sight: Sight) -> bool:

@@ -1,0 +1,140 @@
+"""How a command finds its API, and what it says when it is the wrong one."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from butler.cli.lazy import Failure
+from butler.cli.session import Wishes, find, running_platform
+from tests.cli.conftest import User
+from tests.conftest import ServerProcess
+
+CONFIG = """
+apiVersion: v1
+kind: Config
+clusters: [{name: a, cluster: {server: "https://SERVER"}}]
+contexts: [{name: a, context: {cluster: a}}, {name: b, context: {cluster: a, namespace: x}}]
+current-context: a
+"""
+
+
+class Home:
+    """A home directory with kubeconfigs in it; each leads to a server of its own name."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.environ = {"HOME": str(directory), "BUTLER_HOME": str(directory / ".butler")}
+
+    def kubeconfig(self, place: str, server: str) -> Path:
+        path = self.directory / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(CONFIG.replace("SERVER", server))
+        return path
+
+    def runs(self, pid: int) -> None:
+        """Announce a local platform."""
+        path = self.kubeconfig("data/kubeconfig", "local")
+        announced = {"data": str(path.parent), "kubeconfig": str(path), "pid": pid, "more": 1}
+        (self.directory / ".butler").mkdir(exist_ok=True)
+        (self.directory / ".butler" / "local.json").write_text(json.dumps(announced))
+
+    def server(self, wishes: Wishes | None = None, **environ: str) -> str:
+        return find(wishes or Wishes(), self.environ | environ).cluster.server.removeprefix("https://")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def test_what_is_named_wins_over_what_is_found(home: Home) -> None:
+    flag = home.kubeconfig("flag", "flag")
+    variable = home.kubeconfig("variable", "variable")
+    home.kubeconfig(".kube/config", "kube")
+    assert home.server() == "kube"
+    home.kubeconfig(".butler/site-kubeconfig", "butler")
+    assert home.server() == "butler"
+    home.runs(os.getpid())
+    assert home.server() == "local"
+    assert home.server(KUBECONFIG=str(variable)) == "variable"
+    assert home.server(Wishes(context="b")) == "kube"
+    assert home.server(Wishes(kubeconfig=flag), KUBECONFIG=str(variable)) == "flag"
+
+
+def test_a_platform_that_has_ended_is_not_meant(home: Home) -> None:
+    home.kubeconfig(".kube/config", "kube")
+    home.runs(2**22 + 1)
+    assert home.server() == "kube"
+    home.runs(os.getpid())
+    (home.directory / "data/kubeconfig").unlink()
+    assert home.server() == "kube"
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"pid": 1}', '{"data": "a", "kubeconfig": "b", "pid": "c"}'])
+def test_a_damaged_announcement_is_ignored(home: Home, content: str) -> None:
+    (home.directory / ".butler").mkdir()
+    (home.directory / ".butler" / "local.json").write_text(content)
+    assert running_platform(home.environ) is None
+
+
+def test_several_platforms_must_be_told_apart(home: Home) -> None:
+    home.kubeconfig(".butler/a-kubeconfig", "a")
+    home.kubeconfig(".butler/kubeconfig", "b")
+    with pytest.raises(Failure, match=r"several platforms.*a-kubeconfig, .*/kubeconfig"):
+        home.server()
+
+
+def test_a_kubeconfig_variable_that_names_nothing_is_an_error(home: Home) -> None:
+    home.kubeconfig(".kube/config", "kube")
+    with pytest.raises(Failure, match="names no file that exists: /no/where"):
+        home.server(KUBECONFIG="/no/where")
+
+
+def test_nothing_at_all_says_how_to_begin(user: User) -> None:
+    refused = user("cluster", "list", fails=1, KUBECONFIG="")
+    assert "start a platform with `butleradm up`" in refused.err
+
+
+def test_a_running_platform_is_found_by_itself(user: User, platform: ServerProcess) -> None:
+    (user.home / ".butler").mkdir()
+    announced = {"data": str(platform.data), "kubeconfig": str(platform.kubeconfig), "pid": platform.process.pid}
+    (user.home / ".butler" / "local.json").write_text(json.dumps(announced))
+    name = user.cluster()
+    assert user("cluster", "get", name, "-o", "name", KUBECONFIG="").out == f"{name}\n"
+
+
+def test_an_api_without_butlers_kinds_is_named_with_a_remedy(user: User, server_process: ServerProcess) -> None:
+    where = ["--kubeconfig", str(server_process.kubeconfig)]
+    for words in (
+        ["list"],
+        ["get", "a"],
+        ["create", "a", "-p", "x"],
+        ["scale", "a", "-w", "1"],
+        ["destroy", "a", "-y"],
+    ):
+        refused = user("cluster", *words, *where, fails=1).err
+        assert f'context "butler" of {server_process.kubeconfig}) is not a Butler platform' in refused
+        assert "--kubeconfig or --context" in refused
+
+
+def test_an_api_that_does_not_answer_is_named(user: User, tmp_path: Path) -> None:
+    path = tmp_path / "kubeconfig"
+    path.write_text(CONFIG.replace("SERVER", "127.0.0.1:1"))
+    for words in (["list"], ["create", "a"]):
+        refused = user("cluster", *words, "--kubeconfig", str(path), fails=1).err
+        assert "127.0.0.1:1: Connection refused" in refused
+        assert "butleradm up" in refused
+
+
+def test_someone_without_rights_is_exit_code_4(user: User, tmp_path: Path) -> None:
+    content: dict[str, Any] = json.loads(user.kubectl("config", "view", "--raw", "-o", "json").out)
+    content["users"][0]["user"]["as"] = "jane"
+    path = tmp_path / "jane"
+    path.write_text(json.dumps(content))
+    for words in (["list"], ["scale", "a", "-w", "2"]):
+        assert 'User "jane" cannot' in user("cluster", *words, "--kubeconfig", str(path), fails=4).err

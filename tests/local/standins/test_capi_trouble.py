@@ -1,0 +1,147 @@
+"""Cluster API's stand-ins on an API that misbehaves, and killed at any moment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from butler.engines.capi.kinds import Cluster, KubeadmConfig, Machine, MachineDeployment, MachineSet
+from butler.engines.kamaji.kinds import KamajiControlPlane
+from butler.kube.client import Client
+from butler.local.standins.infrastructure_kinds import SimulatedMachine
+from butler.runtime.faults import FaultyClient, Faults
+from tests.local.standins.capi_world import NAME, World, conditions, play
+
+WORKERS = f"{NAME}-workers"
+
+
+async def grow(world: World) -> None:
+    await world.make_cluster(2)
+
+
+async def replace(world: World) -> None:
+    """Asked of a cluster that is there."""
+    await world.change(KamajiControlPlane, NAME, {"spec": {"version": "v1.35.0"}})
+    await world.change(MachineDeployment, WORKERS, {"spec": {"template": {"spec": {"version": "v1.35.0"}}}})
+
+
+async def check_complete(world: World, version: str) -> None:
+    """Two machines with all their parts, and nothing that belongs to none."""
+    machines = await world.all(Machine)
+    names = sorted(one.metadata.name for one in machines)
+    assert len(names) == 2
+    assert {one.spec.version for one in machines} == {version}
+    assert {one.status.phase for one in machines} == {"Running"}
+    for kind in (KubeadmConfig, SimulatedMachine):
+        assert sorted(one.metadata.name for one in await world.all(kind)) == names
+    assert sorted(one.metadata.name for one in await world.nodes()) == names
+    assert len(await world.all(MachineSet)) == 1
+    cluster = await world.get(Cluster)
+    assert conditions(cluster)["Available"] == "True/Available"
+    assert cluster.status.workers.available_replicas == 2
+
+
+async def live_through(world: World, lives: int) -> bool:
+    """Die after so many writes. Answers whether that came to pass."""
+    world.lives = lives
+    async with world.managed():
+        await world.settled(120)
+    died, world.lives = world.died.is_set(), float("inf")
+    return died
+
+
+def test_a_cluster_gets_its_machines_whenever_the_stand_ins_die(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        await grow(world)
+        lives = deaths = 0
+        while lives < 12:
+            # Every life gets one write further than the last.
+            lives += 1
+            deaths += await live_through(world, lives)
+        async with world.managed():
+            await world.settled(120)
+            await check_complete(world, "v1.34.0")
+        assert deaths >= 6
+        # A machine is booted anew after a death in its boot, but there is never a second one of them.
+        assert len(set(world.booted)) == 2
+
+    play(scenario, tmp_path)
+
+
+@pytest.mark.parametrize("lives", range(1, 60, 4))
+def test_a_death_after_any_write_costs_no_machine(tmp_path: Path, lives: int) -> None:
+    async def scenario(world: World) -> None:
+        await grow(world)
+        await live_through(world, lives)
+        async with world.managed():
+            await world.settled(120)
+            await check_complete(world, "v1.34.0")
+            assert len(set(world.booted)) == 2
+
+    play(scenario, tmp_path, seed=lives)
+
+
+@pytest.mark.parametrize("lives", range(1, 60, 6))
+def test_a_death_in_a_rollout_costs_no_machine(tmp_path: Path, lives: int) -> None:
+    async def scenario(world: World) -> None:
+        await grow(world)
+        async with world.managed():
+            await world.settled()
+        most: list[int] = []
+        world.look = lambda: most.append(len(world.machines))
+        await replace(world)
+        await live_through(world, lives)
+        async with world.managed():
+            await world.settled(300)
+            await check_complete(world, "v1.35.0")
+        assert max(most) <= 3
+        assert len(set(world.booted)) == 4
+
+    play(scenario, tmp_path, seed=lives)
+
+
+@pytest.mark.parametrize("lives", range(1, 30, 5))
+def test_a_death_in_a_deletion_leaves_nothing_behind(tmp_path: Path, lives: int) -> None:
+    async def scenario(world: World) -> None:
+        await grow(world)
+        async with world.managed():
+            await world.settled()
+        await world.delete_cluster()
+        await live_through(world, lives)
+        async with world.managed():
+            await world.settled(300)
+            for kind in (Cluster, MachineDeployment, MachineSet, Machine, KubeadmConfig, SimulatedMachine):
+                assert await world.all(kind) == []
+
+    play(scenario, tmp_path, seed=lives)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_api_that_misbehaves_gets_no_second_machine_out_of_it(tmp_path: Path, seed: int) -> None:
+    async def scenario(world: World) -> None:
+        faults = Faults(longest=1.0)
+
+        def wrap(client: Client) -> Client:
+            return FaultyClient(client, faults, world.loop.clock, world.loop.chance)
+
+        world.wrap = wrap
+        most: list[int] = []
+        await grow(world)
+        world.look = lambda: most.append(len(world.machines))
+        async with world.managed() as manager:
+            await world.settled(60)
+            await replace(world)
+            await world.settled(60)
+            faults.on = False
+            await world.settled(900)
+            await check_complete(world, "v1.35.0")
+            assert max(most) <= 3
+            panics = [manager.metrics.panics.get(one.name) for one in manager.controllers]
+            assert sum(panics) == 0
+            await world.delete_cluster()
+            await world.settled(300)
+            assert await world.all(Cluster) == []
+            assert await world.all(Machine) == []
+
+    play(scenario, tmp_path, seed=seed)

@@ -1,0 +1,62 @@
+"""A tenant's API that kubectl and Helm can reach, and keys for those that nobody reaches."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from butler.apiserver.direct import DirectClient
+from butler.apiserver.server import Server
+from butler.local.delays import NONE
+from butler.local.workloads.activity import on_server
+from butler.local.workloads.running import Workloads
+from tests.conftest import kubectl_for
+from tests.local.workloads.world import EVENTS, NODES, TENANT, node
+
+
+@pytest.fixture(scope="session")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the servers of this worker's worlds have their keys, which take a moment to make."""
+    return tmp_path_factory.mktemp("keys")
+
+
+@dataclass
+class Tenant:
+    """A tenant's API over HTTPS."""
+
+    kubeconfig: Path
+    workloads: Workloads
+    client: DirectClient
+
+    async def kubectl(self, *arguments: str, stdin: str | None = None, fails: bool = False) -> str:
+        """What a stock kubectl says; the test's event loop serves it meanwhile."""
+        ran = await asyncio.to_thread(kubectl_for(self.kubeconfig), *arguments, stdin=stdin, fails=fails)
+        return ran.err if fails else ran.out
+
+    async def told(self, reason: str) -> None:
+        """Wait for an event."""
+        async with asyncio.timeout(20), aclosing(self.client.watch(EVENTS)) as events:
+            async for event in events:
+                if event.item is not None and event.item["reason"] == reason:
+                    return
+
+
+@pytest.fixture
+async def tenant(server: Server, tmp_path: Path) -> AsyncIterator[Tenant]:
+    """A tenant with two nodes whose workloads are looked after."""
+    client = DirectClient(await server.add_space(TENANT))
+    for number in (1, 2):
+        await client.create(node(number), NODES)
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_bytes(server.admin_kubeconfig(TENANT))
+    workloads = Workloads(lambda name: DirectClient(server.spaces[name]), on_server(server), delays=NONE)
+    task = asyncio.create_task(workloads.run())
+    yield Tenant(kubeconfig, workloads, client)
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
