@@ -1,4 +1,4 @@
-"""Write what is derived from the kinds: their CRDs and the table of their fields.
+"""Write what is derived from the code: CRDs and the table of fields from the kinds, the reference of commands.
 
 With --check nothing is written; files that differ are named and the exit code is 1.
 """
@@ -15,10 +15,14 @@ import yaml
 
 from butler.api import KINDS, crd
 from butler.api.model import Resource
+from butler.cli import reference as commands
+from butler.cli.adm import butleradm
+from butler.cli.ctl import butlerctl
 
 ROOT = Path(__file__).resolve().parent.parent
 CRDS = Path("deploy/crds")
 REFERENCE = Path("docs/reference/kinds.md")
+COMMANDS = Path("docs/reference/cli.md")
 NOTICE = "Made by `make generate` from `src/butler/api`; changes here are lost."
 
 
@@ -129,7 +133,13 @@ def _constraint(node: dict[str, Any]) -> str:
 
 def outputs() -> dict[Path, str]:
     made = {CRDS / f"{kind.address.plural}.yaml": crd_yaml(kind) for kind in KINDS}
-    return {**made, REFERENCE: reference()}
+    return {**made, REFERENCE: reference(), COMMANDS: command_reference()}
+
+
+def command_reference() -> str:
+    """The page that lists every command of both programs."""
+    notice = NOTICE.replace("src/butler/api", "src/butler/cli")
+    return f"<!-- {notice} -->\n{commands.page(('butlerctl', butlerctl), ('butleradm', butleradm))}"
 
 
 def differences(root: Path, wanted: dict[Path, str]) -> list[str]:

@@ -19,6 +19,7 @@ import pytest
 import yaml
 
 from butler.apiserver.server import Server
+from tests.real import servers as real_servers
 
 BIN = Path(sys.executable).parent
 
@@ -66,6 +67,13 @@ def server_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerP
     server = start_server(tmp_path_factory.mktemp("apiserver"))
     yield server
     stop_server(server)
+
+
+@pytest.fixture(scope="session")
+def real_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[real_servers.Cluster]:
+    """Kubernetes itself, one for all tests; those that use it carry the mark `real`."""
+    with real_servers.real(tmp_path_factory.mktemp("real")) as running:
+        yield running
 
 
 @dataclass

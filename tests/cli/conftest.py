@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from butler.api import KINDS, crd
+from butler.api.model import Resource
 from butler.engines.capi.kinds import Machine
 from tests.conftest import BIN, Kubectl, Ran, ServerProcess, kubectl_for, start_server, stop_server
 
@@ -32,12 +33,12 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess
     """A server with Butler's kinds, one provider, and no controllers."""
     server = start_server(tmp_path_factory.mktemp("platform"))
     kubectl = kubectl_for(server.kubeconfig)
-    kinds = [crd.definition(kind) for kind in (*KINDS, Machine)]
+    kinds: list[type[Resource]] = [*KINDS, Machine]
     namespaces = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
         for name in ("butler-system", "butler-tenants")
     ]
-    kubectl("create", "-f", "-", stdin=yaml.safe_dump_all([*kinds, *namespaces]))
+    kubectl("create", "-f", "-", stdin=yaml.safe_dump_all([*map(crd.definition, kinds), *namespaces]))
     kubectl("create", "-f", "-", stdin=json.dumps(PROVIDER))
     yield server
     stop_server(server)

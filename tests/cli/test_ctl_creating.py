@@ -21,7 +21,8 @@ def test_a_name_is_enough(user: User) -> None:
     made = user("cluster", "create", name)
     assert made.out == f"✓ cluster butler-tenants/{name} requested\n"
     assert f"butlerctl cluster kubeconfig {name} --merge" in made.err
-    assert user.read(name)["spec"] == {"workers": {"replicas": 1}, "providerConfigRef": {"name": "simulated"}}
+    assert user.read(name)["spec"] == {"providerConfigRef": {"name": "simulated"}}
+    assert "workers      1: 4 cores, 8Gi memory, 40Gi disk" in made.err
 
 
 def test_every_flag_goes_where_it_belongs(user: User) -> None:

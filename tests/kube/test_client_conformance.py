@@ -27,6 +27,8 @@ from butler.kube.client import Client, Patch, Selection, Signal
 from butler.kube.scaling import get_scale, set_scale
 from tests.kube.worlds import CONFIG_MAP, NAMESPACE, WIDGET, Widget, WidgetSpec, World, config_map, widget
 
+POD = Address("", "v1", "Pod", "pods", True)
+BINDING = Address("", "v1", "Binding", "bindings", True)
 UNKNOWN = Address("nowhere.example.com", "v1", "Thing", "things", True)
 
 
@@ -343,6 +345,21 @@ async def test_an_object_is_deleted_only_if_it_is_the_one_that_is_meant(world: W
     await world.client.delete(Widget, "a", world.namespace, uid=meta.uid, version=meta.resource_version)
     with pytest.raises(NotFound):
         await world.client.get(Widget, "a", world.namespace)
+
+
+async def test_a_pod_is_put_on_a_node_and_ends_at_once_when_it_may(world: World) -> None:
+    meta = {"name": "a", "namespace": world.namespace}
+    await world.client.create({"metadata": meta, "spec": {"containers": [{"name": "a", "image": "a"}]}}, POD)
+    binding = {"metadata": meta, "target": {"apiVersion": "v1", "kind": "Node", "name": "far-away"}}
+    await world.client.create(binding, BINDING)
+    assert (await world.client.get(POD, "a", world.namespace))["spec"]["nodeName"] == "far-away"
+    with pytest.raises(Conflict):
+        await world.client.create(binding, BINDING)
+    await world.client.delete(POD, "a", world.namespace)
+    assert (await world.client.get(POD, "a", world.namespace))["metadata"]["deletionGracePeriodSeconds"] == 30
+    await world.client.delete(POD, "a", world.namespace, grace=0)
+    with pytest.raises(NotFound):
+        await world.client.get(POD, "a", world.namespace)
 
 
 async def test_a_foreground_deletion_waits_for_dependents(world: World) -> None:

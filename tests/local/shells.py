@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from tests.conftest import BIN, Ran
 
@@ -25,6 +27,10 @@ class Shell:
     def butlerctl(self, *arguments: str) -> Ran:
         return self.run("butlerctl", *arguments)
 
+    def kubectl(self, *arguments: str) -> Ran:
+        """As the platform's administrator."""
+        return self.run("kubectl", "--kubeconfig", str(self.data / "kubeconfig"), *arguments)
+
     def run(self, program: str, *arguments: str, answer: str = "") -> Ran:
         done = subprocess.run(
             [str(BIN / program), *arguments],
@@ -37,12 +43,32 @@ class Shell:
         )
         return Ran(done.returncode, done.stdout, done.stderr)
 
+    def up(self, *arguments: str) -> Ran:
+        """Start a platform in the background, on a port of its own, in which nothing takes time."""
+        ran = self.butleradm("up", "--detach", "--fast", "--port", "0", *arguments)
+        assert ran.code == 0, ran.err
+        return ran
+
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """`butleradm up` in the foreground."""
-        return subprocess.Popen(
-            [str(BIN / "butleradm"), "up", *arguments],
+        """Start a platform in the foreground, and wait until it has said where it is."""
+        process = subprocess.Popen(
+            [str(BIN / "butleradm"), "up", "--fast", "--port", "0", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             env=self.environ,
         )
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("Try:"):
+                break
+        return process
+
+    def announcement(self) -> dict[str, Any]:
+        """What other programs learn of the platform."""
+        found: dict[str, Any] = json.loads((self.home / "local.json").read_bytes())
+        return found
+
+    def stop(self) -> None:
+        """Leave nothing running."""
+        self.butleradm("down")

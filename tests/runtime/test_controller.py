@@ -22,6 +22,7 @@ from butler.errors import (
     TooManyRequests,
 )
 from butler.runtime import deterministic
+from butler.runtime.conditions import condition, merged
 from butler.runtime.deterministic import Loop
 from butler.runtime.events import EVENT
 from butler.runtime.manager import Manager, Settings
@@ -215,6 +216,33 @@ async def test_the_finalizer_is_there_before_the_work_begins_and_until_it_is_und
     assert steps == ["made with ['test/held']", "undone", "undone", "undone"]
     with pytest.raises(NotFound):
         await world.get()
+
+
+@in_a_world
+async def test_who_wants_to_see_the_end_of_objects_does(world: World) -> None:
+    world.controller.sees_ending = True
+    await world.start()
+    held = structs.replace(widget("a"), metadata=structs.replace(widget("a").metadata, finalizers=("test/other",)))
+    await world.user.create(held)
+    await asyncio.sleep(1)
+    await world.user.delete(Widget, "a", NAMESPACE)
+    await asyncio.sleep(1)
+    assert [one.deleting for one in world.controller.seen] == [False, True]
+
+
+@in_a_world
+async def test_events_name_their_source_and_leave_conditions_out_if_asked_to(world: World) -> None:
+    async def act(obj: Widget) -> Outcome:
+        conditions = merged(obj.status.conditions, condition("Ready", True, "Painted"))
+        return Outcome(structs.replace(obj.status, conditions=conditions), notes=(Note("Done", "it is done"),))
+
+    world.controller.act, world.controller.source = act, "painter"
+    world.controller.tells_conditions = False
+    await world.start()
+    await world.user.create(widget("a"))
+    await asyncio.sleep(10)
+    told = [(event["reason"], event["source"]["component"]) for event in (await world.user.list(EVENT)).items]
+    assert told == [("Done", "painter")]
 
 
 @in_a_world

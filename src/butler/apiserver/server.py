@@ -227,4 +227,4 @@ def tune_process() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
-    sys.setswitchinterval(0.0005)
+    sys.setswitchinterval(0.001)

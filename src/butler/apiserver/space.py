@@ -50,7 +50,7 @@ class Space:
         """Whether this API was removed: nothing is found in it any more, and nothing can be written."""
         self._checks: dict[Resource, Checks] = {}
         self._buckets: dict[str, int] = {}
-        self._now: tuple[datetime | None, str] = (None, "")
+        self._now: tuple[int, str] = (0, "")
         """The second that was asked for last, and its text."""
 
     def bucket(self, resource: Resource) -> int:
@@ -95,9 +95,10 @@ class Space:
 
     def timestamp(self) -> str:
         """Now, as it stands in metadata."""
-        moment = self.clock.now().replace(microsecond=0)
-        if self._now[0] != moment:
-            self._now = (moment, moment.strftime("%Y-%m-%dT%H:%M:%SZ"))
+        moment = self.clock.now()
+        second = int(moment.timestamp())
+        if self._now[0] != second:
+            self._now = (second, moment.strftime("%Y-%m-%dT%H:%M:%SZ"))
         return self._now[1]
 
     def timestamp_after(self, seconds: int) -> str:

@@ -50,7 +50,8 @@ async def create(space: Space, target: Target, obj: Object, options: WriteOption
         raise refusals.forbidden(target, "create not allowed while custom resource definition is terminating")
     check_namespace(space, target)
     start_life(space, resource, obj)
-    record_create(obj, resource.schema, writer(space, target, options))
+    born = obj["metadata"]["creationTimestamp"]
+    record_create(obj, resource.schema, Writer(options.manager, resource.api_version, born, target.subresource))
     complete(space, target, obj, options.user)
     if space.admission.concerns(resource, "CREATE", target.subresource):
         await space.admission.mutate("CREATE", target, obj, None, options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -74,7 +73,7 @@ class Track:
         """Answers the stages that have something new."""
         now = self.clock.monotonic()
         if cluster is None:
-            self.phase = "Gone"
+            self.phase, self.facts = "Gone", ""
             return [stage for stage in self.stages.values() if stage.state is State.CURRENT and _end(stage, now)]
         status = cluster.status
         self.title, self.facts = cluster.key, _facts(cluster)
@@ -89,6 +88,7 @@ class Track:
 
         news, is_first = [], True
         for step in STEPS:
+            is_new = step.condition not in self.stages
             stage = self.stages.setdefault(step.condition, Stage(step.title))
             found = cluster.status.condition(step.condition)
             if found is not None and found.status == "True":
@@ -98,7 +98,8 @@ class Track:
             else:
                 state, message = State.AHEAD, ""
             is_first = is_first and state is State.DONE
-            if stage.move(state, message, now):
+            # What was done before anyone looked is no news.
+            if stage.move(state, message, now) and not (is_new and state is State.DONE):
                 news.append(stage)
         return news
 
@@ -171,15 +172,21 @@ class LineScreen:
 
     def show(self, cluster: TenantCluster | None) -> None:
         news = self._track.update(cluster)
-        if self._track.phase != self._phase:
-            self._phase = self._track.phase
-            facts = f" ({self._track.facts})" if self._track.facts and cluster is not None else ""
-            self.note(f"{self._phase}{facts}")
+        is_end = cluster is None or (cluster.status.phase is not None and cluster.status.phase.is_usable)
+        if not is_end:
+            self._tell_phase()
         for stage in news:
             if stage.state is State.DONE:
                 self.note(f"  done: {stage.title}")
             elif stage.state is State.CURRENT:
                 self.note(f"  {stage.title}: {stage.message}" if stage.message else f"  {stage.title}")
+        self._tell_phase()
+
+    def _tell_phase(self) -> None:
+        track = self._track
+        if track.phase != self._phase:
+            self._phase = track.phase
+            self.note(f"{track.phase} ({track.facts})" if track.facts else track.phase)
 
     def tick(self) -> None:
         pass
@@ -229,7 +236,7 @@ class LiveScreen:
         self._stream.flush()
 
     def _draw(self) -> None:
-        width, height = shutil.get_terminal_size()
+        width, height = self._size()
         lines = self._lines(width)[-(height - 1) :]
         back = _UP.format(self._drawn) if self._drawn else ""
         # A picture that has become smaller leaves lines behind it.
@@ -239,10 +246,20 @@ class LiveScreen:
         self._stream.flush()
         self._drawn = len(lines)
 
+    def _size(self) -> tuple[int, int]:
+        try:
+            width, height = os.get_terminal_size(self._stream.fileno())
+        except (OSError, ValueError):
+            width, height = 0, 0
+        # A terminal that does not know its size says 0.
+        return width or 80, height or 24
+
     def _lines(self, width: int) -> Sequence[str]:
         track = self._track
-        facts = f"  {track.facts}" if track.facts else ""
-        head = f"{track.title}  {phase(track.phase, self._stream)}{facts}  {track.elapsed()}"
+        rest = f"  {track.facts}  {track.elapsed()}" if track.facts else f"  {track.elapsed()}"
+        head = f"{track.title}  {phase(track.phase, self._stream)}{rest}"
+        if len(f"{track.title}  {track.phase}{rest}") >= width:
+            head = f"{track.title}  {track.phase}{rest}"[: width - 1]
         longest = max((len(stage.title) for stage in track.stages.values()), default=0)
         lines = [head, *(self._line(stage, longest, width) for stage in track.stages.values())]
         return [*lines, f"  {self._note}"[: width - 1]] if self._note else lines

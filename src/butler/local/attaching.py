@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -27,6 +28,8 @@ from .home import Place
 from .installing import DEFINITION, install_definitions
 from .parts import Engine
 from .platform import CONTROLLERS, GRACE, SIMULATION, Options, Platform, working
+
+log = logging.getLogger("butler.local")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +63,13 @@ async def attached(place: Place, options: Options, config: Config, *, simulate: 
     With `simulate`, whatever engine the cluster lacks is simulated, and tenants' APIs come from a server on the data
     directory. Raises ClickException when an engine is missing and nobody asked for that."""
     async with AsyncExitStack() as stack:
-        client = await stack.enter_async_context(HttpClient(config, clock=SystemClock(), agent=CONTROLLERS))
+        client = await stack.enter_async_context(
+            HttpClient(config, clock=SystemClock(), agent=CONTROLLERS, warn=log.info)
+        )
         found = await survey(client)
         if not simulate:
             _require(found)
-        await install_definitions(client, _definitions(found, simulate))
+        await install_definitions(client, definitions(found, simulate))
         await system.install(client, simulated=simulate)
         controllers = _manager(client, CONTROLLERS, options)
         managers, port = [controllers], None
@@ -94,7 +99,7 @@ def _require(found: Survey) -> None:
         raise click.ClickException(f"the cluster lacks {lacks}; install what is missing, or let it be: --simulate")
 
 
-def _definitions(found: Survey, simulate: bool) -> Collection[type[Resource]]:
+def definitions(found: Survey, simulate: bool) -> Collection[type[Resource]]:
     """Ours, and those of what is simulated: what others installed stays theirs."""
     return (*KINDS, *(kind for engine in found.absent if simulate for kind in engine.kinds))
 

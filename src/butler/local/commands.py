@@ -100,14 +100,13 @@ async def _in_foreground(wanted: Wanted) -> None:
     is_new = wanted.place.is_new
 
     async def present(platform: Platform, running: Running, stop: asyncio.Event) -> None:
-        for remark in platform.remarks:
-            click.echo(remark, err=True)
         shown = asyncio.ensure_future(_present(platform.client, running, is_new))
         stopped = asyncio.ensure_future(stop.wait())
         await asyncio.wait((shown, stopped), return_when=asyncio.FIRST_COMPLETED)
         if stop.is_set():
             shown.cancel()
         else:
+            _tell_problem(shown.exception())
             click.echo("\nCtrl-C stops the platform; its data stays.", err=True)
             await stop.wait()
         await asyncio.gather(shown, stopped, return_exceptions=True)
@@ -117,10 +116,18 @@ async def _in_foreground(wanted: Wanted) -> None:
     click.echo(f"Stopped. The data is in {telling.short(wanted.place.data)}; butleradm up goes on with it.", err=True)
 
 
+def _tell_problem(error: BaseException | None) -> None:
+    """A platform goes on when it only could not be shown."""
+    if error is not None:
+        click.echo(f"butleradm: {error}", err=True)
+
+
 async def _present(client: Client, running: Running, is_new: bool) -> None:
     """Show the first cluster on its way, and where everything is."""
     place = Place(Path(running.data))
     click.echo(f"Butler runs on {running.url}.", err=True)
+    for remark in running.remarks:
+        click.echo(f"  {remark}", err=True)
     if not is_new:
         await telling.tell_clusters(client)
     made = await first_cluster.follow(client)

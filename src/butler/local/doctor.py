@@ -12,7 +12,7 @@ import msgspec
 
 from butler.cli import lazy
 from butler.cli.output import document, is_coloured, output_option
-from butler.errors import ButlerError
+from butler.errors import ButlerError, InvalidConfiguration
 from butler.kube import kubeconfig
 from butler.kube.client import Client
 from butler.kube.http import HttpClient
@@ -56,8 +56,9 @@ async def examine(place: Place) -> list[Finding]:
         async with HttpClient(kubeconfig.load(Path(running.kubeconfig)), patience=10) as client:
             for check in inside.CHECKS:
                 findings += await _made(check, place, client)
-    except ButlerError as error:
-        findings.append(failed("kubeconfig", str(error), "stop the platform and start it again: it writes a new one"))
+    except InvalidConfiguration:
+        # It has been found out already that the kubeconfig is none.
+        pass
     return findings
 
 

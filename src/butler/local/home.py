@@ -44,6 +44,8 @@ class Running(Struct, kw_only=True, omit_defaults=True):
     simulated: bool = True
     """Whether infrastructure is simulated."""
     fast: bool = False
+    remarks: tuple[str, ...] = ()
+    """What whoever started it should know."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,11 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from weakref import WeakSet
 
+from butler.api.cluster import TenantCluster
 from butler.api.model import Resource
+from butler.api.shared import IPRange
 from butler.apiserver.server import Server
-from butler.controllers.cluster import TenantClusters
+from butler.controllers.cluster.reconciler import TenantClusters
 from butler.controllers.providerconfig import ProviderConfigs
 from butler.engines.capi import kinds as capi
 from butler.engines.kamaji import kinds as kamaji
@@ -20,6 +22,7 @@ from butler.providers.contract import Surroundings
 from butler.providers.simulated.datacentre import DataCentre
 from butler.runtime.clock import Chance, Clock, SystemChance, SystemClock
 from butler.runtime.manager import Manager
+from butler.runtime.reconciler import Permission
 
 from .delays import NONE, Delays
 from .home import Place
@@ -31,14 +34,19 @@ from .standins.kamaji import TenantControlPlanes
 from .standins.kamaji_provider import KamajiControlPlanes
 from .system import SIMULATED
 from .tenants import LocalConnect, TenantApis
+from .workloads.activity import on_server
+from .workloads.running import Workloads
 
 Wrap = Callable[[Client], Client]
+
+_PLACE = "tenant namespace"
 
 
 @dataclass(frozen=True, slots=True)
 class World:
     """What the stand-ins share."""
 
+    server: Server
     tenants: TenantApis
     datacentre: DataCentre
     connect: Connect
@@ -57,7 +65,8 @@ async def world(
         async with connections() as others:
             reach = LocalConnect(server, clock=clock, others=others)
             surroundings = Surroundings(clock, chance, datacentre)
-            yield World(TenantApis(server), datacentre, lambda content: wrap(reach(content)), delays, surroundings)
+            tenants = TenantApis(server, wrap)
+            yield World(server, tenants, datacentre, lambda content: wrap(reach(content)), delays, surroundings)
 
 
 @asynccontextmanager
@@ -146,3 +155,33 @@ def add_stand_ins(manager: Manager, world: World, engines: Iterable[Engine]) -> 
     """Whatever is simulated."""
     for engine in engines:
         engine.stand_in(manager, world)
+    _add_workloads(manager, world)
+
+
+WORKLOADS_NEED = (Permission(TenantCluster, ("get", "list", "watch")),)
+
+
+def _add_workloads(manager: Manager, world: World) -> None:
+    """What happens inside the tenants' clusters that the server itself has."""
+    clusters = manager.informers.of(TenantCluster)
+    clusters.index(_PLACE, lambda cluster: [cluster.status.tenant_namespace or ""])
+
+    def client_of(tenant: str) -> Client | None:
+        api = world.tenants.get(tenant)
+        return api.client if api is not None else None
+
+    def pool_of(tenant: str) -> IPRange | None:
+        found = clusters.by(_PLACE, tenant)
+        return found[0].spec.networking.load_balancer_pool if found else None
+
+    around = world.surroundings
+    workloads = Workloads(
+        client_of,
+        on_server(world.server),
+        delays=world.delays,
+        pool_of=pool_of,
+        clock=around.clock,
+        chance=around.chance,
+    )
+    world.tenants.leaving = workloads.remove
+    manager.accompany(workloads.run)

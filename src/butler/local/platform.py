@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from butler.api import KINDS
 from butler.api.shared import SYSTEM_NAMESPACE
@@ -17,6 +18,7 @@ from butler.runtime.clock import Chance, Clock
 from butler.runtime.endpoints import serving
 from butler.runtime.manager import Manager, Settings
 from butler.runtime.metrics import Metrics
+from butler.runtime.reconciler import Reconciler
 
 from . import parts, system
 from .delays import REALISTIC, Delays
@@ -111,10 +113,14 @@ async def running(place: Place, options: Options) -> AsyncIterator[Platform]:
         )
         parts.add_controllers(controllers, world.connect, world.surroundings)
         parts.add_stand_ins(simulation, world, parts.ENGINES)
-        for manager, name in ((controllers, CONTROLLERS), (simulation, SIMULATION)):
-            await system.grant(admin, name, [controller.reconciler for controller in manager.controllers])
+        await system.grant(admin, CONTROLLERS, _reconcilers(controllers))
+        await system.grant(admin, SIMULATION, _reconcilers(simulation), parts.WORKLOADS_NEED)
         await stack.enter_async_context(working((controllers, simulation)))
         yield Platform(admin, (controllers, simulation), server.url, server.port)
+
+
+def _reconcilers(manager: Manager) -> list[Reconciler[Any]]:
+    return [controller.reconciler for controller in manager.controllers]
 
 
 def _account(name: str) -> users.UserInfo:

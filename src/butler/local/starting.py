@@ -74,7 +74,7 @@ async def serve(wanted: Wanted, started: Started) -> None:
     async with _platform(wanted) as platform, answering_health(platform) as health:
         tune_process()
         await first_cluster.ensure(wanted.place, platform.client)
-        announcement = _announcement(wanted, platform.url, health, SystemClock())
+        announcement = _announcement(wanted, platform, health, SystemClock())
         wanted.place.announce(announcement)
         try:
             await started(platform, announcement, stop)
@@ -105,17 +105,18 @@ def _prepare(wanted: Wanted) -> None:
         wanted.place.remember(structs.replace(known, first_cluster="" if wanted.empty else "wanted"))
 
 
-def _announcement(wanted: Wanted, url: str, health: str, clock: Clock) -> Running:
+def _announcement(wanted: Wanted, platform: Platform, health: str, clock: Clock) -> Running:
     return Running(
         data=str(wanted.place.data),
         kubeconfig=str(wanted.kubeconfig or wanted.place.kubeconfig),
         pid=os.getpid(),
-        url=url,
+        url=platform.url,
         health=health,
         started=clock.now(),
         version=__version__,
         fast=wanted.fast,
         simulated=wanted.kubeconfig is None or wanted.simulate,
+        remarks=platform.remarks,
     )
 
 

@@ -12,7 +12,7 @@ from butler.api.provider import ProviderConfig, ProviderConfigSpec, SimulatedSec
 from butler.api.shared import SYSTEM_NAMESPACE, TENANTS_NAMESPACE, ProviderRef, ProviderType
 from butler.kube.client import Client
 from butler.runtime.permissions import rules_for
-from butler.runtime.reconciler import Reconciler
+from butler.runtime.reconciler import Permission, Reconciler
 
 from . import catalogue
 from .installing import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, MANAGER, NAMESPACE, SERVICE_ACCOUNT, apply_gently
@@ -52,11 +52,13 @@ def _provider() -> ProviderConfig:
     )
 
 
-async def grant(client: Client, account: str, reconcilers: Iterable[Reconciler[Any]]) -> None:
+async def grant(
+    client: Client, account: str, reconcilers: Iterable[Reconciler[Any]], also: Iterable[Permission] = ()
+) -> None:
     """A service account in butler-system that may do exactly what these controllers declare."""
     metadata = {"name": account, "namespace": SYSTEM_NAMESPACE, "labels": LABELS}
     who = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
-    role = rules_for(reconcilers, account)
+    role = rules_for(reconcilers, account, also=also)
     role["metadata"]["labels"] = LABELS
     binding = {
         "apiVersion": CLUSTER_ROLE_BINDING.api_version,

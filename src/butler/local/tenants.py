@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -87,6 +87,8 @@ class TenantApis:
     def __init__(self, server: Server, wrap: Wrap = unwrapped) -> None:
         self._server, self._wrap = server, wrap
         self._open: dict[str, TenantApi] = {}
+        self.leaving: Callable[[str], Awaitable[None]] = _nobody_cares
+        """Called with the name of an API before it is forgotten, so that whoever works on it can end that first."""
 
     @property
     def endpoint(self) -> str:
@@ -104,6 +106,7 @@ class TenantApis:
 
     async def close(self, name: str) -> None:
         """Forget an API with everything in it; nothing happens when there is none."""
+        await self.leaving(name)
         self._open.pop(name, None)
         await self._server.remove_space(name)
 
@@ -115,6 +118,10 @@ class TenantApis:
         if known is None or known._space is not space:
             known = self._open[name] = TenantApi(self._server, space, self._wrap)
         return known
+
+
+async def _nobody_cares(_: str) -> None:
+    """What happens when nobody works on an API."""
 
 
 class LocalConnect:

@@ -18,11 +18,19 @@ _ORDER = ("get", "list", "watch", "create", "update", "patch", "delete", "delete
 Rule = dict[str, list[str]]
 
 
-def rules_for(reconcilers: Iterable[Reconciler[Any]], name: str, *, election: Election | None = None) -> dict[str, Any]:
-    """A ClusterRole that allows exactly what these controllers do, together with what the runtime does for them.
+def rules_for(
+    reconcilers: Iterable[Reconciler[Any]],
+    name: str,
+    *,
+    election: Election | None = None,
+    also: Iterable[Permission] = (),
+) -> dict[str, Any]:
+    """A ClusterRole that allows exactly what these controllers do, together with what the runtime does for them, and
+    `also` what runs beside them.
 
     Raises ValueError for a wildcard."""
     wanted = [permission for reconciler in reconcilers for permission in _of(reconciler)]
+    wanted.extend(also)
     wanted.append(Permission(EVENT, ("create", "patch")))
     if election is not None:
         wanted.append(Permission(LEASE, ("create",)))

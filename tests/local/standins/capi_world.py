@@ -52,7 +52,7 @@ from butler.engines.kamaji.kinds import (
     KamajiControlPlaneSpec,
     KamajiControlPlaneStatus,
 )
-from butler.errors import AlreadyExists
+from butler.errors import AlreadyExists, NotFound
 from butler.kube.client import Client, Selection
 from butler.local.delays import NONE, Delays
 from butler.local.installing import install_definitions
@@ -201,6 +201,10 @@ class Vms(Reconciler[SimulatedMachine]):
 
     async def finalize(self, vm: SimulatedMachine) -> Outcome:
         self._world.removed.append(vm.metadata.name)
+        if vm.status.initialization is None:
+            # Nobody else knows of it yet.
+            with suppress(NotFound):
+                await self._world.tenant.delete(NODES, vm.metadata.name)
         return Outcome()
 
 

@@ -375,10 +375,8 @@ def test_machines_of_any_provider_are_made_from_its_templates(tmp_path: Path) ->
             await world.settled()
             machine = await world.get(Machine, name)
             assert (machine.spec.provider_id, machine.status.phase) == ("ox://1", "Provisioned")
-            await world.client.patch(
-                machine_kind, name, {"status": {"failureReason": "Lame", "failureMessage": "a leg is broken"}}, NAMESPACE,
-                subresource="status",
-            )  # fmt: skip
+            failed = {"failureReason": "Lame", "failureMessage": "a leg is broken"}
+            await world.client.patch(machine_kind, name, {"status": failed}, NAMESPACE, subresource="status")
             await world.settled()
             machine = await world.get(Machine, name)
             assert machine.status.phase == "Failed"

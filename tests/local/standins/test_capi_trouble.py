@@ -10,7 +10,7 @@ from butler.engines.capi.kinds import Cluster, KubeadmConfig, Machine, MachineDe
 from butler.engines.kamaji.kinds import KamajiControlPlane
 from butler.kube.client import Client
 from butler.local.standins.infrastructure_kinds import SimulatedMachine
-from butler.runtime.faults import FaultyClient, Faults
+from butler.runtime.faults import Faults, FaultyClient
 from tests.local.standins.capi_world import NAME, World, conditions, play
 
 WORKERS = f"{NAME}-workers"
@@ -128,6 +128,9 @@ def test_an_api_that_misbehaves_gets_no_second_machine_out_of_it(tmp_path: Path,
         world.wrap = wrap
         most: list[int] = []
         await grow(world)
+        # However long it takes: else machines go without their nodes when these cannot be deleted.
+        patient = {"deletion": {"nodeDeletionTimeoutSeconds": 0}}
+        await world.change(MachineDeployment, WORKERS, {"spec": {"template": {"spec": patient}}})
         world.look = lambda: most.append(len(world.machines))
         async with world.managed() as manager:
             await world.settled(60)

@@ -158,6 +158,22 @@ class World:
         namespaced = kind.namespaced if isinstance(kind, Address) else kind.address.namespaced
         await self.client.delete(kind, name, "default" if namespaced else "", propagation="Background")
 
+    @asynccontextmanager
+    async def watching(self, look: Callable[[list[Pod]], None]) -> AsyncIterator[None]:
+        """Look at all pods whenever one of them changes."""
+
+        async def watch() -> None:
+            async for _ in self.client.watch(Pod):
+                look(await self.pods())
+
+        task = asyncio.create_task(watch())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
     async def pods(self, labels: str = "") -> list[Pod]:
         return await self.all(Pod, labels)
 
@@ -197,3 +213,8 @@ def play(scenario: Scenario, directory: Path, *, seed: int = 1, delays: Delays =
 def conditions(obj: Any) -> dict[str, str]:
     """`True/Reason` by type."""
     return {one["type"]: f"{one['status']}/{one.get('reason', '')}" for one in obj.status.conditions}
+
+
+def claim(name: str, **spec: Any) -> Object:
+    wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, **spec}
+    return _named(name, wanted)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import mmap
 import os
 import queue
 import sqlite3
@@ -23,7 +22,6 @@ from .changes import Change, Write
 _GROUP = 256
 _GROUP_BYTES = 1024 * 1024
 _COMPACT_STEP = 2000
-_NOTE_BYTES = 21
 
 
 Written = Callable[[Iterable[Write], Exception | None], None]
@@ -160,16 +158,10 @@ class HighWater:
     def __init__(self, database_path: Path) -> None:
         self._path = database_path.with_suffix(".revision")
         self._database = database_path
-        file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            # Written as memory: for a call to the system, the writing thread would give up and await Python's lock.
-            os.ftruncate(file, _NOTE_BYTES)
-            self._note = mmap.mmap(file, _NOTE_BYTES)
-        finally:
-            os.close(file)
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
 
     def verify(self, newest: int) -> None:
-        text = self._note[:].strip(b"\0 \n")
+        text = os.pread(self._file, 32, 0).strip(b"\0 \n")
         try:
             noted = int(text or b"0")
         except ValueError:
@@ -181,10 +173,10 @@ class HighWater:
             )
 
     def note(self, revision: int) -> None:
-        self._note[:] = b"%-*d\n" % (_NOTE_BYTES - 1, revision)
+        os.pwrite(self._file, b"%-20d\n" % revision, 0)
 
     def close(self) -> None:
-        self._note.close()
+        os.close(self._file)
 
 
 def _call(loop: asyncio.AbstractEventLoop, callback: Callable[..., None], *arguments: Any) -> None:

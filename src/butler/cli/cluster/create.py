@@ -74,9 +74,6 @@ def drafted(session: Session, name: str | None, filename: str | None, flags: dic
     draft["metadata"] = {"name": name, "namespace": namespace} | {**meta, "name": name, "namespace": namespace}
     session.wishes = session.wishes.in_namespace(namespace)
     draft.pop("status", None)
-    workers = draft["spec"].get("workers")
-    if not workers or (isinstance(workers, dict) and "replicas" not in workers and not workers.get("pools")):
-        draft["spec"]["workers"] = {"replicas": 1, **(workers or {})}
     return draft
 
 

@@ -79,7 +79,9 @@ def timeout_option(default: str) -> Callable[[F], F]:
 
 
 def wait_option(function: F) -> F:
-    return click.option("--wait/--no-wait", help="Stay and show the steps until it is done.")(function)
+    return click.option("--wait/--no-wait", show_default=True, help="Stay and show the steps until it is done.")(
+        function
+    )
 
 
 def filename_option(function: F) -> F:
@@ -89,18 +91,32 @@ def filename_option(function: F) -> F:
 
 
 _OPTIONS = (
-    click.option("-p", "--provider", shell_complete=completion.providers, help="ProviderConfig.  [the platform's]"),
+    click.option(
+        "-p", "--provider", shell_complete=completion.providers, show_default="the platform's", help="ProviderConfig."
+    ),
     click.option("--team", help="The team that owns the cluster."),
     click.option("--environment", help="The environment it is for, such as prod."),
-    click.option("--k8s-version", shell_complete=completion.versions, help="Kubernetes version, such as v1.32.2."),
-    click.option("-w", "--workers", type=int, help="How many workers.  [1]"),
-    click.option("--cpu", type=int, help="Cores of a worker.  [4]"),
-    click.option("--memory", type=Size("Mi"), help="Memory of a worker, such as 16Gi; a bare number is MB.  [8Gi]"),
-    click.option("--disk", type=Size("Gi"), help="Root disk of a worker, such as 100Gi; a bare number is GB.  [40Gi]"),
+    click.option(
+        "--k8s-version",
+        shell_complete=completion.versions,
+        show_default="the platform's",
+        help="Kubernetes version, such as v1.32.2.",
+    ),
+    click.option("-w", "--workers", type=int, show_default="the team's, or 1", help="How many workers."),
+    click.option("--cpu", type=int, show_default="the team's, or 4", help="Cores of a worker."),
+    click.option(
+        "--memory", type=Size("Mi"), show_default="the team's, or 8Gi", help="Memory of a worker; a bare number is MB."
+    ),
+    click.option(
+        "--disk",
+        type=Size("Gi"),
+        show_default="the team's, or 40Gi",
+        help="Root disk of a worker; a bare number is GB.",
+    ),
     click.option("--image", help="Image of the provider for the workers."),
     click.option("--schematic-id", help="Image Factory schematic for the workers."),
-    click.option("--pod-cidr", help="Addresses of pods.  [10.244.0.0/16]"),
-    click.option("--service-cidr", help="Addresses of Services.  [10.96.0.0/12]"),
+    click.option("--pod-cidr", show_default="10.244.0.0/16", help="Addresses of pods."),
+    click.option("--service-cidr", show_default="10.96.0.0/12", help="Addresses of Services."),
     click.option("--lb-pool", metavar="IP|IP-IP", help="Addresses for LoadBalancer Services."),
     click.option("--lb-pool-start", metavar="IP", help="The first of them."),
     click.option("--lb-pool-end", metavar="IP", help="The last of them."),

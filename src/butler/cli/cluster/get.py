@@ -59,7 +59,7 @@ def _text(found: dict[str, Any], now: datetime) -> Iterator[str]:
     status = found.get("status") or {}
     if conditions := status.get("conditions"):
         yield "\nConditions:"
-        rows = [_condition(one, now) for one in conditions]
+        rows = [_condition(one, now) for one in sorted(conditions, key=lambda one: one["type"] == "Ready")]
         yield _indented(table(["TYPE", "STATUS", "REASON", "AGE", "MESSAGE"], rows, painted="STATUS"))
     if addons := (status.get("observedState") or {}).get("addons"):
         yield "\nAddons:"

@@ -29,7 +29,7 @@ _KEYS = ("admin.conf", "kubeconfig", "value")
 @cluster_name
 @click.option("-o", "--output", metavar="PATH|-", help="Where to write it; - or nothing is stdout.")
 @click.option("--merge", is_flag=True, help="Add it to the first file of KUBECONFIG, or to ~/.kube/config.")
-@click.option("--as", "context_as", metavar="NAME", help="Name of the merged context.  [the cluster's]")
+@click.option("--as", "context_as", metavar="NAME", show_default="the cluster's", help="Name of the merged context.")
 @click.option("--set-context/--no-set-context", default=True, show_default=True, help="Make it the current context.")
 @click.option("--overwrite", is_flag=True, help="Replace a context of that name that leads elsewhere.")
 def kubeconfig(

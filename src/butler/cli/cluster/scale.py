@@ -47,11 +47,11 @@ async def scale(session: Session, name: str, workers: int, pool: str, wait: bool
         return {"spec": {"workers": {"pools": pools}}}
 
     changed = await change(session, name, wanted, "scaled")
-    where = f" in pool {pool}" if pool else ""
+    count = f"{workers} {'worker' if workers == 1 else 'workers'}" + (f" in pool {pool}" if pool else "")
     if changed is None:
-        success(f"cluster {session.namespace}/{name} has {workers} workers{where} already; nothing to do")
+        success(f"cluster {session.namespace}/{name} has {count} already; nothing to do")
         return
-    success(f"cluster {session.namespace}/{name} is to have {workers} workers{where}")
+    success(f"cluster {session.namespace}/{name} is to have {count}")
     if wait:
         from .waiting import wait_until_settled
 

@@ -20,6 +20,7 @@ from butler.runtime.clock import SystemClock
 from ..home import DEFAULT_PORT, Place
 from .finding import Finding, failed, noted, passed
 
+_WRITTEN_AGAIN = "butleradm down, then up: it is written again"
 _OLDEST_PYTHON = (3, 11)
 _LEAST_SPACE = 500 * 1000 * 1000
 _EXPIRES_SOON = timedelta(days=14)
@@ -76,9 +77,8 @@ def lock(place: Place) -> Iterable[Finding]:
 
 def port(place: Place) -> Iterable[Finding]:
     """Free, or ours."""
-    running = place.running()
-    number = int(running.url.rpartition(":")[2]) if running else place.remembered().port or DEFAULT_PORT
-    if running is not None:
+    number = place.remembered().port or DEFAULT_PORT
+    if place.running() is not None:
         yield passed("port", f"{number} is ours")
     elif _is_taken(number):
         yield failed(
@@ -100,26 +100,25 @@ def _is_taken(number: int) -> bool:
 
 def access(place: Place) -> Iterable[Finding]:
     """The administrator's kubeconfig."""
-    if not place.kubeconfig.exists():
-        if not place.is_new:
-            yield failed("kubeconfig", f"{place.kubeconfig} is missing", "butleradm down, then up: it is written again")
+    running = place.running()
+    path = Path(running.kubeconfig) if running is not None else place.kubeconfig
+    if not path.exists():
+        if running is not None or not place.is_new:
+            yield failed("kubeconfig", f"{path} is missing", _WRITTEN_AGAIN)
         return
-    mode = place.kubeconfig.stat().st_mode & 0o777
+    mode = path.stat().st_mode & 0o777
     if mode & 0o077:
-        yield failed(
-            "kubeconfig", f"{place.kubeconfig} can be read by others ({mode:o})", f"chmod 600 {place.kubeconfig}"
-        )
+        yield failed("kubeconfig", f"{path} can be read by others ({mode:o})", f"chmod 600 {path}")
         return
     try:
-        server = kubeconfig.load(place.kubeconfig).cluster.server
+        server = kubeconfig.load(path).cluster.server
     except ButlerError as error:
-        yield failed("kubeconfig", str(error), "butleradm down, then up: it is written again")
+        yield failed("kubeconfig", str(error), _WRITTEN_AGAIN)
         return
-    running = place.running()
     if running is not None and server != running.url:
-        yield failed("kubeconfig", f"is for {server}, and the API is on {running.url}", "butleradm down, then up")
+        yield failed("kubeconfig", f"is for {server}, and the API is on {running.url}", _WRITTEN_AGAIN)
     else:
-        yield passed("kubeconfig", str(place.kubeconfig))
+        yield passed("kubeconfig", str(path))
 
 
 def certificates(place: Place) -> Iterable[Finding]:

@@ -8,6 +8,7 @@ from butler.runtime.clock import Chance, Clock
 from butler.runtime.manager import Manager, Settings
 
 from .budgets import Budgets
+from .cron_jobs import CronJobs
 from .daemon_sets import DaemonSets
 from .deployments import Deployments
 from .jobs import Jobs
@@ -32,6 +33,7 @@ def crew(client: Client, clock: Clock, chance: Chance, delays: Delays, pool: Poo
         StatefulSets(site),
         DaemonSets(site),
         Jobs(site),
+        CronJobs(site),
         Scheduler(site),
         Kubelets(site),
         Services(site),

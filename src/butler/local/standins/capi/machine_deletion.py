@@ -110,7 +110,7 @@ class Deletion:
     async def _without_node(self, sight: Sight) -> Outcome:
         """The last step: nothing of the machine is left, and so its node must not be either."""
         machine = sight.machine
-        if not _may_have_node(sight):
+        if not _lives_on(sight) or not machine.spec.provider_id:
             return Outcome()
         try:
             await self._delete_node(sight)
@@ -123,20 +123,25 @@ class Deletion:
         return Outcome()
 
     async def _delete_node(self, sight: Sight) -> None:
-        """Raises NotFound, and ApiError when the tenant's API does not answer."""
+        """Also one that no cache shows yet. Raises NotFound, and ApiError when the tenant's API does not answer."""
         machine, node = sight.machine, sight.node
         client = await self._shared.workloads.client(machine.metadata.namespace, machine.spec.cluster_name)
         if client is None:
             raise ServiceUnavailable(f"cluster {machine.spec.cluster_name} has no kubeconfig")
-        if node is not None:
-            await client.delete(Node, node.metadata.name, uid=node.metadata.uid)
-        elif machine.status.node_ref is not None:
+        if node is None and machine.status.node_ref is not None:
             await client.delete(Node, machine.status.node_ref.name)
+            return
+        found = [node] if node is not None else (await client.list(Node)).items
+        for one in found:
+            if one.spec.provider_id == machine.spec.provider_id:
+                await client.delete(Node, one.metadata.name, uid=one.metadata.uid)
 
     def _patience_ends(self, machine: Machine) -> bool:
+        """After a second attempt at least, and when there was time enough."""
         limit = (machine.spec.deletion or MachineDeletion()).node_deletion_timeout_seconds
         asked = machine.metadata.deletion_timestamp
-        if limit == 0 or asked is None:
+        told = machine.status.condition("Deleting")
+        if limit == 0 or asked is None or told is None or told.reason != "DeletingNode":
             return False
         return self._shared.since(asked) > timedelta(seconds=limit or _NODE_PATIENCE)
 

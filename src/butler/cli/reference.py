@@ -1,0 +1,128 @@
+"""The reference page of all commands, made of the commands themselves."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+
+import click
+
+from .command import connection_options
+
+HEAD = """# Commands
+
+`butlerctl` is for those who use clusters, `butleradm` for those who run the platform. Results go to stdout, talk to
+stderr.
+
+## Exit codes
+
+| code | meaning |
+|---|---|
+| 0 | done |
+| 1 | an error; what is wrong stands in a line on stderr |
+| 2 | wrong usage: an unknown command or flag, or a value that is none |
+| 3 | what was asked about is not there |
+| 4 | denied |
+| 5 | timed out: what was waited for has not happened, and may still happen |
+| 130 | ended by Ctrl-C |
+
+## Which platform
+
+`butlerctl` talks to the API that is named first in this list:
+
+1. `--kubeconfig FILE`, with `--context NAME` if it is given
+2. `--context NAME` in the files of `KUBECONFIG`, else in `~/.kube/config`
+3. the files of `KUBECONFIG`; an error if none of them exists
+4. the platform that `butleradm up` runs on this computer (`~/.butler/local.json`, ignored when its process has ended)
+5. `~/.butler/*-kubeconfig` or `~/.butler/kubeconfig`; an error if there are several
+6. `~/.kube/config`
+7. the cluster it runs in
+
+The namespace is that of `-n`, else of `BUTLER_NAMESPACE`, else `butler-tenants`.
+
+## Environment
+
+| variable | |
+|---|---|
+| `KUBECONFIG` | kubeconfig files, as for kubectl |
+| `BUTLER_HOME` | Butler's own directory; `~/.butler` if it is not set |
+| `BUTLER_NAMESPACE` | the namespace of clusters |
+| `NO_COLOR`, `BUTLER_NO_COLOR` | no colours, whatever the terminal can do |
+| `VISUAL`, `EDITOR` | the editor of `butlerctl cluster edit`; `vi` if neither is set |
+"""
+
+
+def page(*programs: tuple[str, click.Group]) -> str:
+    """The page in Markdown, the same wherever it is made."""
+    shared = _shared_options()
+    parts = [HEAD, "## Options of every `butlerctl` command\n", *_table([*shared.values()])]
+    for name, group in programs:
+        parts += [f"\n## {name}\n", *_command(group, click.Context(group, info_name=name), set(shared))]
+        parts += _below(group, click.Context(group, info_name=name), set(shared))
+    return "\n".join(parts) + "\n"
+
+
+def _shared_options() -> dict[str, click.Option]:
+    @connection_options
+    def nothing() -> None:
+        """Only its options matter."""
+
+    found: list[click.Option] = nothing.__click_params__[::-1]  # type: ignore[attr-defined]
+    return {option.name or "": option for option in found}
+
+
+def _below(group: click.Group, context: click.Context, shared: set[str]) -> Iterator[str]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command is None or command.hidden:
+            continue
+        inner = click.Context(command, info_name=name, parent=context)
+        yield f"\n### {inner.command_path}\n"
+        yield from _command(command, inner, shared)
+        if isinstance(command, click.Group):
+            yield from _below(command, inner, shared)
+
+
+def _command(command: click.Command, context: click.Context, shared: set[str]) -> Iterator[str]:
+    text, _, example = inspect.cleandoc(command.help or "").partition("\b\nExample:\n")
+    yield text.strip()
+    yield f"\n```\n{context.command_path} {' '.join(command.collect_usage_pieces(context))}\n```"
+    options = [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
+    own = [one for one in options if not _is_shared(one, command, shared)]
+    if own:
+        yield ""
+        yield from _table(own)
+    if example:
+        yield f"\n```sh\n{inspect.cleandoc(example)}\n```"
+
+
+def _is_shared(option: click.Option, command: click.Command, shared: set[str]) -> bool:
+    """Whether it is described once for all: a command has all of those, or none."""
+    return option.name in shared and shared <= {one.name for one in command.params}
+
+
+def _table(options: list[click.Option]) -> Iterator[str]:
+    yield "| option | default | meaning |"
+    yield "|---|---|---|"
+    for option in options:
+        names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
+        value = "" if option.is_flag or option.count else f" {_value(option)}"
+        meaning = (option.help or "") + (" Required." if option.required else "")
+        cells = [names + value, _default(option), meaning]
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _value(option: click.Option) -> str:
+    if isinstance(option.type, click.Choice):
+        return "|".join(map(str, option.type.choices))
+    return option.metavar or option.type.name.upper()
+
+
+def _default(option: click.Option) -> str:
+    if isinstance(option.show_default, str):
+        return option.show_default
+    if not option.show_default or option.default is None or callable(option.default):
+        return ""
+    if option.secondary_opts:
+        return f"`{option.opts[0] if option.default else option.secondary_opts[0]}`"
+    return f"`{option.default}`"

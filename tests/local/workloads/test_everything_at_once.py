@@ -1,0 +1,84 @@
+"""A tenant with one of everything comes to rest, whatever happens to whoever looks after it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from butler.local.delays import NONE, REALISTIC, Delays
+from butler.local.workloads.batch_kinds import Job
+from butler.local.workloads.kinds import DaemonSet, Deployment, Pod, StatefulSet
+from butler.local.workloads.service_kinds import PersistentVolume, PersistentVolumeClaim, Service
+from tests.local.workloads.test_around_pods import service
+from tests.local.workloads.test_sets_and_jobs import daemon_set, stateful_set
+from tests.local.workloads.world import World, conditions, deployment, job, play, pod
+
+DATA = {
+    "metadata": {"name": "data"},
+    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+}
+
+
+async def _fill(world: World) -> None:
+    await world.add(Deployment, deployment())
+    await world.add(Service, service(type="LoadBalancer"))
+    await world.add(StatefulSet, stateful_set(2, volumeClaimTemplates=[DATA]))
+    await world.add(DaemonSet, daemon_set())
+    await world.add(Job, job("sum", completions=3, parallelism=2))
+    await world.add(Pod, pod("bad", "simulated/missing"))
+
+
+async def _check(world: World) -> None:
+    """Everything is as asked for, and there is nothing too much."""
+    assert [one.status.phase for one in await world.pods("app=web")] == ["Running"] * 3
+    assert [one.metadata.name for one in await world.pods("app=db")] == ["db-0", "db-1"]
+    assert sorted(one.spec.node_name for one in await world.pods("app=agent")) == ["node-1", "node-2"]
+    assert [one.status.phase for one in await world.pods("job-name=sum")] == ["Succeeded"] * 3
+    assert conditions(await world.get(Job, "sum"))["Complete"] == "True/CompletionsReached"
+    assert [one.status.phase for one in await world.all(PersistentVolumeClaim)] == ["Bound"] * 2
+    assert [one.status.phase for one in await world.all(PersistentVolume)] == ["Bound"] * 2
+    running = [one for one in await world.pods() if one.status.phase == "Running"]
+    assert len({one.status.pod_ip for one in running}) == len(running) == 7
+
+
+@pytest.mark.parametrize("delays", [NONE, REALISTIC], ids=["fast", "realistic"])
+def test_everything_comes_to_rest_and_then_nothing_is_written(keys: Path, delays: Delays) -> None:
+    async def scenario(world: World) -> None:
+        async with world.running():
+            await _fill(world)
+            await world.settled(60)
+            await _check(world)
+            revision = world.store.committed
+            await world.settled(4 * 3600)
+            assert (world.store.committed, world.workloads.active) == (revision, set())
+
+    play(scenario, keys, delays=delays)
+
+
+def test_a_fresh_look_at_what_is_settled_changes_nothing(keys: Path) -> None:
+    async def scenario(world: World) -> None:
+        async with world.running():
+            await _fill(world)
+            await world.settled(60)
+        revision = world.store.committed
+        async with world.running():
+            await world.settled(60)
+        assert world.store.committed == revision
+
+    play(scenario, keys)
+
+
+@pytest.mark.parametrize("lives", range(2, 60, 7))
+def test_a_crash_at_any_write_is_made_good(keys: Path, lives: int) -> None:
+    async def scenario(world: World) -> None:
+        world.lives = lives
+        async with world.running():
+            await _fill(world)
+            await world.settled(20)
+        world.lives = float("inf")
+        async with world.running():
+            await world.settled(60)
+            await _check(world)
+
+    play(scenario, keys, seed=lives)
