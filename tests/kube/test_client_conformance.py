@@ -21,6 +21,7 @@ from butler.errors import (
     Invalid,
     MethodNotAllowed,
     NotFound,
+    TooManyRequests,
     UnsupportedMediaType,
 )
 from butler.kube.client import Client, Patch, Selection, Signal
@@ -28,6 +29,7 @@ from butler.kube.scaling import get_scale, set_scale
 from tests.kube.worlds import CONFIG_MAP, NAMESPACE, WIDGET, Widget, WidgetSpec, World, config_map, widget
 
 POD = Address("", "v1", "Pod", "pods", True)
+BUDGET = Address("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", True)
 BINDING = Address("", "v1", "Binding", "bindings", True)
 UNKNOWN = Address("nowhere.example.com", "v1", "Thing", "things", True)
 
@@ -360,6 +362,25 @@ async def test_a_pod_is_put_on_a_node_and_ends_at_once_when_it_may(world: World)
     await world.client.delete(POD, "a", world.namespace, grace=0)
     with pytest.raises(NotFound):
         await world.client.get(POD, "a", world.namespace)
+
+
+async def test_a_pod_is_evicted_unless_its_budget_forbids_it(world: World) -> None:
+    for name in ("free", "kept"):
+        meta = {"name": name, "namespace": world.namespace, "labels": {"app": name}}
+        await world.client.create({"metadata": meta, "spec": {"containers": [{"name": "a", "image": "a"}]}}, POD)
+        running = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+        await world.client.patch(POD, name, {"status": running}, world.namespace, subresource="status")
+    budget = {"metadata": {"name": "kept", "namespace": world.namespace}}
+    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "kept"}}}
+    await world.client.create({**budget, "spec": spec}, BUDGET)
+    await world.client.evict("free", world.namespace)
+    with pytest.raises(NotFound):
+        await world.client.get(POD, "free", world.namespace)
+    with pytest.raises(TooManyRequests):
+        await world.client.evict("kept", world.namespace)
+    with pytest.raises(NotFound):
+        await world.client.evict("nobody", world.namespace)
+    assert "deletionTimestamp" not in (await world.client.get(POD, "kept", world.namespace))["metadata"]
 
 
 async def test_a_foreground_deletion_waits_for_dependents(world: World) -> None:

@@ -44,8 +44,9 @@ class Shell:
         return Ran(done.returncode, done.stdout, done.stderr)
 
     def up(self, *arguments: str) -> Ran:
-        """Start a platform in the background, on a port of its own, in which nothing takes time."""
-        ran = self.butleradm("up", "--detach", "--fast", "--port", "0", *arguments)
+        """Start a platform in the background, on a port of its own and then always on that; nothing takes time."""
+        port = [] if (self.data / "settings.json").exists() else ["--port", "0"]
+        ran = self.butleradm("up", "--detach", "--fast", *port, *arguments)
         assert ran.code == 0, ran.err
         return ran
 

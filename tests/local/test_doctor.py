@@ -13,6 +13,7 @@ import pytest
 from butler.api.cluster import TenantCluster
 from butler.api.model import ObjectMeta
 from butler.api.provider import ProviderConfig, SimulatedSection
+from butler.api.team import Team
 from butler.apiserver.server import Server, lock
 from butler.local.checks import computer, inside
 from butler.local.checks.finding import Finding, Verdict

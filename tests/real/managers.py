@@ -20,7 +20,6 @@ from tests.real.servers import Cluster, etcd_on
 Json = dict[str, Any]
 
 CLUSTER_API = ("cluster-api", "kubeadm-bootstrap", "kubeadm-control-plane", "in-memory")
-"""The core first: the others look for its kinds."""
 KAMAJI_NAMESPACE = "kamaji-system"
 
 
@@ -38,7 +37,10 @@ def cluster_api(cluster: Cluster) -> Iterator[list[Running]]:
     with ExitStack() as stack:
         stack.enter_context(installed(cluster, [*definitions, *hooks]))
         _establish(cluster, definitions)
-        yield [stack.enter_context(_manager(cluster, name, port)) for name, port in ports.items()]
+        started = [stack.enter_context(_manager(cluster, name, port)) for name, port in ports.items()]
+        for one, health in started:
+            until_ready(one, f"http://127.0.0.1:{health}/readyz")
+        yield [one for one, _ in started]
         _remove_kinds(cluster, definitions)
 
 
@@ -165,7 +167,8 @@ def _named(name: str, configurations: list[Json]) -> list[Json]:
 
 
 @contextmanager
-def _manager(cluster: Cluster, name: str, webhook_port: int) -> Iterator[Running]:
+def _manager(cluster: Cluster, name: str, webhook_port: int) -> Iterator[tuple[Running, int]]:
+    """One that may not be ready yet, and the port where it says so."""
     health = free_port()
     command = [
         program(name),
@@ -179,8 +182,7 @@ def _manager(cluster: Cluster, name: str, webhook_port: int) -> Iterator[Running
         "--insecure-diagnostics",
     ]
     with running(name, command, cluster.folder, POD_IP="127.0.0.1", POD_NAMESPACE="default") as started:
-        until_ready(started, f"http://127.0.0.1:{health}/readyz")
-        yield started
+        yield started, health
 
 
 # -- Kamaji -----------------------------------------------------------------------------------------------------

@@ -35,7 +35,8 @@ class Running:
             raise RuntimeError(f"{self.log.stem} ended with {self.process.returncode}:\n{last}")
 
     def stop(self) -> None:
-        for patience, sign in ((10, signal.SIGTERM), (5, signal.SIGKILL)):
+        # Nothing it would save is of use to anyone.
+        for patience, sign in ((2, signal.SIGTERM), (10, signal.SIGKILL)):
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, sign)
             with suppress(subprocess.TimeoutExpired):

@@ -150,23 +150,24 @@ def test_a_machine_deployment_gets_what_the_webhook_fills_in(
     cluster_api: Cluster, kubectl: Kubectl, namespace: str
 ) -> None:
     *_, deployment = yaml.safe_load_all(cluster(workers=1))
-    kubectl("-n", namespace, "create", "-f", "-", stdin=json.dumps(deployment))
-    found = json.loads(kubectl("-n", namespace, "get", "machinedeployment", "shop-workers", "-o", "json").out)
+    tried = kubectl("-n", namespace, "create", "-f", "-", "--dry-run=server", "-o", "json", stdin=json.dumps(deployment))
+    found = json.loads(tried.out)
     assert found["spec"]["rollout"]["strategy"]["type"] == "RollingUpdate"
     assert found["spec"]["selector"]["matchLabels"]["cluster.x-k8s.io/deployment-name"] == "shop-workers"
 
 
 def test_an_old_version_of_a_cluster_is_converted(cluster_api: Cluster, kubectl: Kubectl, namespace: str) -> None:
+    group = "infrastructure.cluster.x-k8s.io"
     old = {
         "apiVersion": "cluster.x-k8s.io/v1beta1",
         "kind": "Cluster",
         "metadata": {"name": "old"},
-        "spec": {"paused": True, "controlPlaneEndpoint": {"host": "example.com", "port": 6443}},
+        "spec": {"infrastructureRef": {"apiVersion": f"{group}/v1beta2", "kind": "DevCluster", "name": "old"}},
     }
     kubectl("-n", namespace, "create", "-f", "-", stdin=json.dumps(old))
     found = json.loads(kubectl("-n", namespace, "get", "clusters.v1beta2.cluster.x-k8s.io", "old", "-o", "json").out)
-    assert found["spec"] == old["spec"]
     assert found["apiVersion"] == "cluster.x-k8s.io/v1beta2"
+    assert found["spec"]["infrastructureRef"] == {"apiGroup": group, "kind": "DevCluster", "name": "old"}
     kubectl("-n", namespace, "delete", "cluster", "old", "--timeout=30s", timeout=40)
 
 
@@ -175,4 +176,5 @@ def test_a_mistake_is_refused_by_the_webhook(cluster_api: Cluster, kubectl: Kube
     wrong = objects["KubeadmControlPlane"]
     wrong["spec"]["replicas"] = 2
     said = kubectl("-n", namespace, "create", "-f", "-", stdin=json.dumps(wrong), fails=True).err
+    assert said.startswith('The KubeadmControlPlane "shop" is invalid: ')
     assert "cannot be an even number" in said

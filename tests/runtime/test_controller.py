@@ -27,9 +27,9 @@ from butler.runtime.deterministic import Loop
 from butler.runtime.events import EVENT
 from butler.runtime.manager import Manager, Settings
 from butler.runtime.queue import Backoff
-from butler.runtime.reconciler import Note, Outcome, Reconciler
+from butler.runtime.reconciler import Note, Outcome, Reconciler, Watch
 from butler.runtime.wrapping import Call, Go, WrappedClient
-from tests.runtime.world import NAMESPACE, MemorySpace, Widget, widget
+from tests.runtime.world import NAMESPACE, MemorySpace, Paint, Widget, paint, widget
 
 Act = Callable[[Widget], Awaitable[Outcome]]
 
@@ -243,6 +243,22 @@ async def test_events_name_their_source_and_leave_conditions_out_if_asked_to(wor
     await asyncio.sleep(10)
     told = [(event["reason"], event["source"]["component"]) for event in (await world.user.list(EVENT)).items]
     assert told == [("Done", "painter")]
+
+
+@in_a_world
+async def test_a_change_of_what_does_not_matter_wakes_nobody(world: World) -> None:
+    world.controller.watches = (Watch(Paint, lambda one: [f"{NAMESPACE}/a"], matters=lambda one: one.spec.colour),)
+    await world.start()
+    await world.user.create(widget("a"))
+    await world.user.create(paint("gloss", "red"))
+    await asyncio.sleep(1)
+    visits = len(world.controller.seen)
+    await world.user.patch(Paint, "gloss", {"metadata": {"labels": {"shelf": "top"}}}, NAMESPACE)
+    await asyncio.sleep(1)
+    assert len(world.controller.seen) == visits
+    await world.user.patch(Paint, "gloss", {"spec": {"colour": "blue"}}, NAMESPACE)
+    await asyncio.sleep(1)
+    assert len(world.controller.seen) == visits + 1
 
 
 @in_a_world

@@ -227,6 +227,27 @@ async def test_the_endpoints_answer() -> None:
     assert 'rest_client_requests_total{code="200",method="GET"} 3' in text
 
 
+@in_a_world
+async def test_companions_run_as_long_as_controllers_do(world: World) -> None:
+    told: list[str] = []
+
+    async def work() -> None:
+        told.append("begun")
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            told.append("ended")
+
+    manager, _ = world.replica("only", election=None)
+    manager.accompany(work)
+    running = asyncio.ensure_future(manager.run())
+    await asyncio.sleep(1)
+    assert told == ["begun"]
+    manager.stop()
+    await running
+    assert told == ["begun", "ended"]
+
+
 def test_a_histogram_counts_up_to_each_bound() -> None:
     metrics = Metrics()
     for seconds in (0.0005, 0.001, 0.3, 100.0):

@@ -277,15 +277,18 @@ def _denied(hook: Webhook, answer: Object) -> ApiError:
     message = status.get("message") or status.get("reason") or ""
     text = f'admission webhook "{hook.name}" denied the request'
     text = f"{text}: {message}" if message else f"{text} without explanation"
-    return _Denied(text, int(status.get("code") or 403), str(status.get("reason") or "Forbidden"))
+    given: Object = {"code": int(status.get("code") or 403), "reason": str(status.get("reason") or "Forbidden")}
+    if isinstance(status.get("details"), dict):
+        given["details"] = status["details"]
+    return _Denied(text, given)
 
 
 class _Denied(Forbidden):
-    """A webhook chooses its own code and reason."""
+    """A webhook chooses its own code, reason and details."""
 
-    def __init__(self, message: str, code: int, reason: str) -> None:
+    def __init__(self, message: str, given: Object) -> None:
         super().__init__(message)
-        self.given = {"code": code, "reason": reason}
+        self.given = given
 
     def status(self) -> dict[str, Any]:
         return {**super().status(), **self.given}

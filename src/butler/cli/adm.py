@@ -15,9 +15,9 @@ from . import lazy
         "apiserver": "butler.cli.apiserver:apiserver",
         "up": "butler.local.commands:up",
         "down": "butler.local.commands:down",
-        "status": "butler.local.status:status",
-        "doctor": "butler.local.doctor:doctor",
-        "version": "butler.local.versions:version",
+        "status": "butler.local.commands:status",
+        "doctor": "butler.local.commands:doctor",
+        "version": "butler.local.commands:version",
     },
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -27,7 +27,8 @@ def butleradm() -> None:
 
     \b
     Example:
-      butleradm apiserver --data ./data --port 6443
+      butleradm up
+      butleradm status
     """
 
 

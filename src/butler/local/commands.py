@@ -1,45 +1,41 @@
-"""butleradm up and down: a whole platform on this computer."""
+"""The commands of butleradm for a platform on this computer.
+
+Whatever they need is imported when they run, so that help is quick."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
-import signal
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from butler.cli import lazy
-from butler.cli.session import home
-from butler.kube import kubeconfig as kubeconfigs
-from butler.kube.client import Client
-from butler.kube.http import HttpClient
-from butler.runtime.clock import SystemClock
+from butler.cli.output import output_option
 
-from . import first_cluster, starting, telling
-from .home import Place, Running, announced, default_place
-from .platform import Platform
-from .starting import Wanted
-
-_PATIENCE = 20.0
-"""Seconds a platform may take to stop."""
+F = TypeVar("F", bound=Callable[..., Any])
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _DIRECTORY = click.Path(file_okay=False, path_type=Path)
 
 
 def _most_likely() -> Path:
+    """The data of the platform that runs; else where one would be."""
+    from .home import announced, default_place
+
     running = announced()
     return Path(running.data) if running is not None else default_place().data
 
 
-data_option = click.option(
-    "--data", type=_DIRECTORY, default=_most_likely, show_default="of the platform that runs, else as for up",
-    help="The data directory.",
-)  # fmt: skip
-"""For commands about a platform that is there."""
+def data_option(function: F) -> F:
+    """For commands about a platform that is there."""
+    shown = "of the platform that runs, else as for up"
+    option = click.option(
+        "--data", type=_DIRECTORY, default=_most_likely, show_default=shown, help="The data directory."
+    )
+    return option(function)
 
 
 @click.command()
@@ -51,11 +47,14 @@ data_option = click.option(
 @click.option("--kubeconfig", type=_FILE, help="Run on this Kubernetes cluster instead.")
 @click.option("--simulate", is_flag=True, help="With --kubeconfig: simulate whatever the cluster does not have.")
 @click.option("--background", is_flag=True, hidden=True)
-def up(data: Path | None, kubeconfig: Path | None, simulate: bool, **given: Any) -> None:
-    """Start a whole platform on this computer: no Kubernetes, no Docker, simulated infrastructure.
+def up(
+    data: Path | None, kubeconfig: Path | None, simulate: bool, detach: bool, background: bool, **given: Any
+) -> None:
+    """Start a whole platform on this computer.
 
-    A new one makes a first cluster called demo and shows how it comes to life. Ctrl-C stops the platform; everything
-    stays in the data directory, and the next start goes on where this one was.
+    It needs no Kubernetes and no Docker; the infrastructure is simulated. A new platform makes a first cluster called
+    demo and shows how it comes to life. Ctrl-C stops the platform; everything stays in the data directory, and the
+    next start goes on where this one was.
 
     \b
     Example:
@@ -63,75 +62,24 @@ def up(data: Path | None, kubeconfig: Path | None, simulate: bool, **given: Any)
       butleradm up --detach --data ./platform --port 8443
       butleradm up --kubeconfig management.kubeconfig --simulate
     """
+    from butler.cli.session import home
+
+    from . import presenting, starting
+    from .home import Place
+
     if simulate and kubeconfig is None:
         raise click.UsageError("--simulate goes with --kubeconfig; without it, everything is simulated anyway")
-    detach, background = given.pop("detach"), given.pop("background")
     place = Place((data or home() / ("local" if kubeconfig is None else "attached")).resolve())
-    wanted = Wanted(place, kubeconfig=kubeconfig.resolve() if kubeconfig else None, simulate=simulate, **given)
+    wanted = starting.Wanted(place, kubeconfig=kubeconfig.resolve() if kubeconfig else None, simulate=simulate, **given)
     running = place.running()
     if running is not None:
-        since = f"{running.started:%Y-%m-%d %H:%M} UTC"
-        click.echo(f"Butler runs already, as process {running.pid} since {since}.", err=True)
-        telling.tell_where(running, demo=place.kubeconfig_of(first_cluster.NAME).exists())
+        presenting.tell_that_it_runs(running)
     elif background:
-        asyncio.run(starting.serve(wanted, _in_background))
+        asyncio.run(starting.serve(wanted, starting.go_to_background))
     elif detach:
-        is_new = place.is_new
-        starting.start_in_background(wanted.arguments())
-        asyncio.run(_present_running(wanted, is_new))
+        presenting.in_background(wanted)
     else:
-        asyncio.run(_in_foreground(wanted))
-
-
-async def _in_background(platform: Platform, running: Running, stop: asyncio.Event) -> None:
-    await starting.go_to_background(Place(Path(running.data)))
-
-
-async def _present_running(wanted: Wanted, is_new: bool) -> None:
-    running = wanted.place.running()
-    if running is None:
-        raise click.ClickException(f"the platform has ended again; see {wanted.place.log}")
-    async with HttpClient(kubeconfigs.load(Path(running.kubeconfig))) as client:
-        await _present(client, running, is_new)
-    click.echo("\nIt runs in the background; butleradm down stops it.", err=True)
-
-
-async def _in_foreground(wanted: Wanted) -> None:
-    is_new = wanted.place.is_new
-
-    async def present(platform: Platform, running: Running, stop: asyncio.Event) -> None:
-        shown = asyncio.ensure_future(_present(platform.client, running, is_new))
-        stopped = asyncio.ensure_future(stop.wait())
-        await asyncio.wait((shown, stopped), return_when=asyncio.FIRST_COMPLETED)
-        if stop.is_set():
-            shown.cancel()
-        else:
-            _tell_problem(shown.exception())
-            click.echo("\nCtrl-C stops the platform; its data stays.", err=True)
-            await stop.wait()
-        await asyncio.gather(shown, stopped, return_exceptions=True)
-        click.echo("\nStopping.", err=True)
-
-    await starting.serve(wanted, present)
-    click.echo(f"Stopped. The data is in {telling.short(wanted.place.data)}; butleradm up goes on with it.", err=True)
-
-
-def _tell_problem(error: BaseException | None) -> None:
-    """A platform goes on when it only could not be shown."""
-    if error is not None:
-        click.echo(f"butleradm: {error}", err=True)
-
-
-async def _present(client: Client, running: Running, is_new: bool) -> None:
-    """Show the first cluster on its way, and where everything is."""
-    place = Place(Path(running.data))
-    click.echo(f"Butler runs on {running.url}.", err=True)
-    for remark in running.remarks:
-        click.echo(f"  {remark}", err=True)
-    if not is_new:
-        await telling.tell_clusters(client)
-    made = await first_cluster.follow(client)
-    telling.tell_where(running, demo=made and await first_cluster.save_kubeconfig(place, client))
+        asyncio.run(presenting.in_foreground(wanted))
 
 
 @click.command()
@@ -139,45 +87,78 @@ async def _present(client: Client, running: Running, is_new: bool) -> None:
 @click.option("--purge", is_flag=True, help="Remove the data too.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before removing data.")
 def down(data: Path, purge: bool, yes: bool) -> None:
-    """Stop the platform that `butleradm up` started.
+    """Stop the platform that runs here.
 
     \b
     Example:
       butleradm down
       butleradm down --purge --yes
     """
+    from . import stopping
+    from .home import Place
+
     place = Place(data.resolve())
     if purge and place.data.exists() and not yes:
         click.confirm(f"Remove {place.data} with all clusters in it?", abort=True)
-    running = place.running()
-    if running is None:
-        click.echo(f"No platform runs on {telling.short(place.data)}.")
-    else:
-        asyncio.run(_stop(place, running))
-        click.echo(f"Stopped process {running.pid}.")
+    asyncio.run(stopping.stop(place))
     if purge:
-        _remove(place)
+        stopping.remove(place)
 
 
-async def _stop(place: Place, running: Running) -> None:
-    """End the process and wait until it has let go of the data. Ends this command when that takes too long."""
-    clock = SystemClock()
-    os.kill(running.pid, signal.SIGTERM)
-    until = clock.monotonic() + _PATIENCE
-    while place.is_held():
-        if clock.monotonic() > until:
-            click.echo(f"Process {running.pid} has not stopped within {_PATIENCE:.0f} s; see {place.log}.", err=True)
-            raise click.exceptions.Exit(lazy.TIMED_OUT)
-        await clock.sleep(0.02)
+@click.command()
+@data_option
+@output_option("table", "json", "yaml")
+def status(data: Path, output: str) -> None:
+    """Show how the platform is.
+
+    The exit code is 1 when it does not run, or something is not well.
+
+    \b
+    Example:
+      butleradm status
+      butleradm status -o json
+    """
+    from . import status as reports
+    from .home import Place
+
+    report = asyncio.run(reports.collect(Place(data.resolve())))
+    reports.show(report, output)
+    sys.exit(lazy.OK if report.healthy else lazy.FAILED)
 
 
-def _remove(place: Place) -> None:
-    """Remove a data directory, and nothing that is not one."""
-    if not place.data.exists():
-        return
-    if place.is_held():
-        raise click.ClickException(f"{place.data} is in use by another process; stop it first")
-    if place.is_new and any(place.data.iterdir()):
-        raise click.ClickException(f"{place.data} is not the data directory of a platform; nothing was removed")
-    shutil.rmtree(place.data)
-    click.echo(f"Removed {telling.short(place.data)}.")
+@click.command()
+@data_option
+@output_option("table", "json", "yaml")
+def doctor(data: Path, output: str) -> None:
+    """Find out what is wrong, and the remedy.
+
+    The exit code is 1 when something is wrong. Nothing is changed. Without a platform that runs, only what it would need to start is looked at.
+
+    \b
+    Example:
+      butleradm doctor
+      butleradm doctor --data ./platform -o json
+    """
+    from . import doctor as examination
+    from .home import Place
+
+    findings = asyncio.run(examination.examine(Place(data.resolve())))
+    examination.show(findings, output)
+    sys.exit(lazy.FAILED if examination.is_ill(findings) else lazy.OK)
+
+
+@click.command()
+@data_option
+@output_option("text", "json", "yaml")
+def version(data: Path, output: str) -> None:
+    """Show the version of this program and of the platform.
+
+    \b
+    Example:
+      butleradm version
+      butleradm version -o json
+    """
+    from . import versions
+    from .home import Place
+
+    versions.show(asyncio.run(versions.collect(Place(data.resolve()))), output)

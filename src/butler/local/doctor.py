@@ -1,17 +1,15 @@
-"""butleradm doctor: everything that can be wrong with a platform, each with its remedy."""
+"""Everything that can be wrong with a platform, each with its remedy."""
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
 import click
 import msgspec
 
-from butler.cli import lazy
-from butler.cli.output import document, is_coloured, output_option
+from butler.cli.output import document, is_coloured
 from butler.errors import ButlerError, InvalidConfiguration
 from butler.kube import kubeconfig
 from butler.kube.client import Client
@@ -19,31 +17,9 @@ from butler.kube.http import HttpClient
 
 from .checks import computer, inside
 from .checks.finding import Finding, Verdict, failed
-from .commands import data_option
 from .home import Place
 
 _SIGNS = {Verdict.PASS: ("PASS", "green"), Verdict.NOTE: ("NOTE", "yellow"), Verdict.FAIL: ("FAIL", "red")}
-
-
-@click.command()
-@data_option
-@output_option("table", "json", "yaml")
-def doctor(data: Path, output: str) -> None:
-    """Look for everything that can be wrong with a platform; exit code 1 when something is.
-
-    Nothing is changed. Without a platform that runs, only what it would need to start is looked at.
-
-    \b
-    Example:
-      butleradm doctor
-      butleradm doctor --data ./platform -o json
-    """
-    findings = asyncio.run(examine(Place(data.resolve())))
-    if output != "table":
-        click.echo(document(msgspec.to_builtins(findings), output))
-    else:
-        _show(findings)
-    sys.exit(lazy.FAILED if any(finding.verdict is Verdict.FAIL for finding in findings) else lazy.OK)
 
 
 async def examine(place: Place) -> list[Finding]:
@@ -73,7 +49,14 @@ async def _made(check: Check, place: Place, client: Client) -> Iterable[Finding]
         return [failed(subject, f"cannot be checked: {error}", f"see {place.log}")]
 
 
-def _show(findings: Iterable[Finding]) -> None:
+def is_ill(findings: Iterable[Finding]) -> bool:
+    return any(finding.verdict is Verdict.FAIL for finding in findings)
+
+
+def show(findings: Sequence[Finding], form: str) -> None:
+    if form != "table":
+        click.echo(document(msgspec.to_builtins(findings), form))
+        return
     width = max(len(finding.subject) for finding in findings)
     for finding in findings:
         word, colour = _SIGNS[finding.verdict]

@@ -8,6 +8,8 @@ import aiohttp
 
 from .home import Running
 
+SILENT = "platform"
+"""What has a problem when nothing answers."""
 _PATIENCE = aiohttp.ClientTimeout(total=5)
 
 
@@ -20,7 +22,7 @@ async def problems_of(running: Running) -> Mapping[str, str]:
         ):
             text = await answer.text()
     except (aiohttp.ClientError, TimeoutError) as error:
-        return {"platform": f"does not answer: {str(error) or 'it took too long'}"}
+        return {SILENT: f"does not answer: {str(error) or 'it took too long'}"}
     return dict(_check(line) for line in text.splitlines() if line.startswith(("[+]", "[-]")))
 
 

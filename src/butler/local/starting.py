@@ -156,11 +156,11 @@ def start_in_background(arguments: list[str]) -> None:
     raise click.ClickException("".join(said).strip() or f"the platform ended with exit code {process.returncode}")
 
 
-async def go_to_background(place: Place) -> None:
+async def go_to_background(platform: Platform, running: Running, stop: asyncio.Event) -> None:
     """Say that the platform is ready, and from now on write only to the log."""
     click.echo(READY)
     sys.stdout.flush()
-    handle = os.open(place.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    handle = os.open(Place(Path(running.data)).log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     for standard in (1, 2):
         os.dup2(handle, standard)
     os.close(handle)

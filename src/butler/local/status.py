@@ -1,9 +1,7 @@
-"""butleradm status: whether a platform runs, and whether all is well with it."""
+"""Whether a platform runs, and whether all is well with it."""
 
 from __future__ import annotations
 
-import asyncio
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -12,8 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from butler.api.cluster import ClusterPhase, TenantCluster
-from butler.cli import lazy
-from butler.cli.output import document, output_option
+from butler.cli.output import document
 from butler.engines.capi.kinds import Machine
 from butler.errors import ButlerError
 from butler.kube import kubeconfig
@@ -21,7 +18,6 @@ from butler.kube.http import HttpClient
 from butler.runtime.clock import SystemClock
 
 from . import health, telling
-from .commands import data_option
 from .home import Place, Running
 
 
@@ -53,22 +49,6 @@ class Report(Struct, rename="camel", kw_only=True):
     problems: list[str] = []
 
 
-@click.command()
-@data_option
-@output_option("table", "json", "yaml")
-def status(data: Path, output: str) -> None:
-    """Show whether a platform runs here and how it is; exit code 1 when something is not well.
-
-    \b
-    Example:
-      butleradm status
-      butleradm status -o json
-    """
-    report = asyncio.run(collect(Place(data.resolve())))
-    _show(report, output)
-    sys.exit(lazy.OK if report.healthy else lazy.FAILED)
-
-
 async def collect(place: Place) -> Report:
     """Everything there is to say, however much of the platform answers."""
     running = place.running()
@@ -81,10 +61,8 @@ async def collect(place: Place) -> Report:
     wrong = {name: problem for name, problem in checks.items() if problem}
     report.controllers = Controllers(len(checks) - len(wrong), len(checks), wrong)
     report.problems = [f"{name}: {problem}" for name, problem in wrong.items()]
-    try:
+    if health.SILENT not in wrong:
         await _count(report, running)
-    except ButlerError as error:
-        report.problems.append(f"the API does not answer: {error}")
     report.healthy = not report.problems
     return report
 
@@ -97,9 +75,13 @@ def _describe(report: Report, running: Running) -> None:
 
 async def _count(report: Report, running: Running) -> None:
     """How many clusters and machines there are in which phase."""
-    async with HttpClient(kubeconfig.load(Path(running.kubeconfig)), patience=10) as client:
-        clusters = (await client.list(TenantCluster)).items
-        machines = (await client.list(Machine)).items
+    try:
+        async with HttpClient(kubeconfig.load(Path(running.kubeconfig)), patience=10) as client:
+            clusters = (await client.list(TenantCluster)).items
+            machines = (await client.list(Machine)).items
+    except ButlerError as error:
+        report.problems.append(f"the API does not answer: {error}")
+        return
     phases = [cluster.status.phase or ClusterPhase.PENDING for cluster in clusters]
     report.clusters = dict(sorted(Counter(phase.value for phase in phases).items()))
     report.machines = dict(sorted(Counter(machine.status.phase or "Pending" for machine in machines).items()))
@@ -111,7 +93,7 @@ def _size(directory: Path) -> int:
     return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file()) if directory.exists() else 0
 
 
-def _show(report: Report, form: str) -> None:
+def show(report: Report, form: str) -> None:
     if form != "table":
         click.echo(document(msgspec.to_builtins(report), form))
         return

@@ -1,8 +1,7 @@
-"""butleradm version: of this program, and of the platform that runs."""
+"""Versions: of this program, and of the platform that runs."""
 
 from __future__ import annotations
 
-import asyncio
 import platform as computer
 from pathlib import Path
 
@@ -11,12 +10,11 @@ import msgspec
 from msgspec import Struct
 
 from butler import __version__
-from butler.cli.output import document, output_option
+from butler.cli.output import document
 from butler.errors import ButlerError
 from butler.kube import kubeconfig
 from butler.kube.http import HttpClient, ServerVersion
 
-from .commands import data_option
 from .home import Place, Running
 
 
@@ -31,26 +29,15 @@ class Versions(Struct, rename="camel"):
     """The Kubernetes version its API speaks."""
 
 
-@click.command()
-@data_option
-@output_option("text", "json", "yaml")
-def version(data: Path, output: str) -> None:
-    """Show the version of this program and of the platform that runs.
-
-    \b
-    Example:
-      butleradm version
-      butleradm version -o json
-    """
-    found = asyncio.run(_collect(Place(data.resolve())))
-    if output != "text":
-        click.echo(document(msgspec.to_builtins(found), output))
+def show(found: Versions, form: str) -> None:
+    if form != "text":
+        click.echo(document(msgspec.to_builtins(found), form))
         return
     click.echo(f"butleradm {found.butler} (Python {found.python})")
     click.echo(f"platform  {found.platform}, API {found.api}" if found.platform else "platform  none runs here")
 
 
-async def _collect(place: Place) -> Versions:
+async def collect(place: Place) -> Versions:
     found = Versions(__version__, computer.python_version())
     running = place.running()
     if running is not None:
