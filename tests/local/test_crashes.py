@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 
-from butler.api.cluster import ClusterPhase, TenantCluster, TenantClusterSpec, Workers
-from butler.api.model import ObjectMeta
+from butler.api.cluster import TenantCluster
 from butler.engines.capi.kinds import Machine
 from butler.errors import NotFound
-from butler.kube.client import Client, Selection, Signal
+from butler.kube.client import Client, Signal
 from butler.local.delays import NONE, Delays
 from butler.local.home import Place, Remembered
 from butler.local.installing import NAMESPACE
@@ -24,11 +23,10 @@ from butler.local.platform import Options, Platform, running
 from butler.local.standins.infrastructure_kinds import SimulatedMachine
 from butler.providers.simulated.datacentre import DataCentre
 from butler.runtime.wrapping import Call, Go, WrappedClient
+from tests.local.worlds import NAME, TENANTS, Done, create, destroy, is_gone, runs, scale, shrink, until, upgrade
 
 SHORT = Delays(**dict.fromkeys(Delays.__dataclass_fields__, 0.01))
 """Everything takes a moment, so that there are more states to be killed in."""
-TENANTS = "butler-tenants"
-NAME = "shop"
 
 
 class Killed(Exception):
@@ -67,53 +65,6 @@ class Mortal(WrappedClient):
 
 
 Act = Callable[[Client], Awaitable[Any]]
-Done = Callable[[TenantCluster | None], bool]
-
-
-async def create(client: Client) -> None:
-    spec = TenantClusterSpec(kubernetes_version="v1.31.4", workers=Workers(replicas=2))
-    await client.create(TenantCluster(metadata=ObjectMeta(name=NAME, namespace=TENANTS), spec=spec))
-
-
-async def scale(client: Client) -> None:
-    await client.patch(TenantCluster, NAME, {"spec": {"workers": {"replicas": 3}}}, TENANTS)
-
-
-async def upgrade(client: Client) -> None:
-    await client.patch(TenantCluster, NAME, {"spec": {"kubernetesVersion": "v1.32.2"}}, TENANTS)
-
-
-async def shrink(client: Client) -> None:
-    await client.patch(TenantCluster, NAME, {"spec": {"workers": {"replicas": 1}}}, TENANTS)
-
-
-async def destroy(client: Client) -> None:
-    await client.delete(TenantCluster, NAME, TENANTS)
-
-
-def runs(version: str, workers: int) -> Done:
-    def is_done(cluster: TenantCluster | None) -> bool:
-        if cluster is None:
-            return False
-        status, ready = cluster.status, cluster.status.condition("Ready")
-        is_current = status.observed_generation == cluster.metadata.generation
-        seen = status.observed_state
-        return (
-            is_current
-            and status.phase is ClusterPhase.RUNNING
-            and ready is not None
-            and ready.status == "True"
-            and status.worker_nodes_ready == workers
-            and seen is not None
-            and seen.kubernetes_version == version
-        )
-
-    return is_done
-
-
-def is_gone(cluster: TenantCluster | None) -> bool:
-    return cluster is None
-
 
 LIFE: tuple[tuple[Act, Done, int], ...] = (
     (create, runs("v1.31.4", 2), 2),
@@ -122,16 +73,6 @@ LIFE: tuple[tuple[Act, Done, int], ...] = (
     (shrink, runs("v1.32.2", 1), 1),
     (destroy, is_gone, 0),
 )
-
-
-async def until(client: Client, done: Done) -> None:
-    """Wait until a cluster is as it should be."""
-    listed = await client.list(TenantCluster, Selection(TENANTS))
-    if done(listed.items[0] if listed.items else None):
-        return
-    async for event in client.watch(TenantCluster, Selection(TENANTS), version=listed.version):
-        if event.signal is not Signal.BOOKMARK and done(None if event.signal is Signal.DELETED else event.item):
-            return
 
 
 async def dies_first(platform: Platform, done: Done, fate: Fate) -> bool:

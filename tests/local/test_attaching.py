@@ -1,0 +1,95 @@
+"""A platform on a cluster that is there already, over HTTPS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from butler.api import crd
+from butler.apiserver.direct import DirectClient
+from butler.apiserver.server import Server
+from butler.engines.capi.kinds import Cluster
+from butler.engines.kamaji.kinds import TenantControlPlane
+from butler.kube import kubeconfig
+from butler.kube.client import Client
+from butler.kube.config import Config
+from butler.local.attaching import attached, definitions, survey
+from butler.local.delays import NONE
+from butler.local.home import Place
+from butler.local.installing import DEFINITION, install_definitions
+from butler.local.platform import Options
+from butler.runtime.leader import LEASE
+from tests.local.worlds import create, destroy, is_gone, runs, until
+
+
+def config_of(server: Server) -> Config:
+    return kubeconfig.load(server.kubeconfig)
+
+
+def place_in(tmp_path: Path) -> Place:
+    return Place(tmp_path / "attached")
+
+
+async def install_as_others(client: Client, *kinds: Any) -> None:
+    """The definitions of kinds, as somebody else would install them."""
+    for kind in kinds:
+        definition = crd.definition(kind)
+        await client.create({**definition, "metadata": {"name": kind.address.name}}, DEFINITION)
+
+
+async def test_a_cluster_comes_to_life_on_an_existing_api(server: Server, tmp_path: Path) -> None:
+    options = Options(delays=NONE)
+    async with attached(place_in(tmp_path), options, config_of(server), simulate=True) as platform:
+        await create(platform.client)
+        await until(platform.client, runs("v1.31.4", 2))
+        await destroy(platform.client)
+        await until(platform.client, is_gone)
+        assert platform.url == server.url
+        assert platform.port != server.port
+
+
+async def test_nothing_is_simulated_unless_that_is_asked_for(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(click.ClickException, match=r"lacks Cluster API .* Kamaji .*--simulate"):
+        async with attached(place_in(tmp_path), Options(), config_of(server), simulate=False):
+            pass
+    assert (await DirectClient(server.root).list(DEFINITION)).items == ()
+
+
+async def test_what_the_cluster_has_is_not_simulated(server: Server, tmp_path: Path) -> None:
+    client = DirectClient(server.root)
+    await install_as_others(client, TenantControlPlane)
+    found = await survey(client)
+    assert [engine.name for engine in found.real] == ["Kamaji"]
+    assert TenantControlPlane not in definitions(found, True)
+    assert Cluster in definitions(found, True)
+    async with attached(place_in(tmp_path), Options(delays=NONE), config_of(server), simulate=True) as platform:
+        names = {controller.name for manager in platform.managers for controller in manager.controllers}
+        assert "tenantcontrolplanes" not in names
+        assert "kamajicontrolplanes" in names
+        assert "Kamaji: as the cluster has it." in platform.remarks
+        assert any(remark.startswith("Cluster API: simulated, because") for remark in platform.remarks)
+
+
+async def test_what_butler_installed_counts_as_absent(server: Server) -> None:
+    client = DirectClient(server.root)
+    await install_definitions(client, (TenantControlPlane, Cluster))
+    assert (await survey(client)).real == ()
+
+
+async def test_one_replica_leads(server: Server, tmp_path: Path) -> None:
+    config = config_of(server)
+    async with (
+        attached(place_in(tmp_path / "one"), Options(delays=NONE), config, simulate=True) as first,
+        attached(place_in(tmp_path / "two"), Options(delays=NONE), config, simulate=True) as second,
+    ):
+        leases = (await DirectClient(server.root).list(LEASE)).items
+        assert {lease["metadata"]["name"] for lease in leases} == {"butler-controller", "butler-simulation"}
+        assert [manager.leadership is not None and manager.leadership.holds() for manager in first.managers] == [
+            True
+        ] * 2
+        assert [manager.leadership is not None and manager.leadership.holds() for manager in second.managers] == [
+            False
+        ] * 2
