@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,11 +12,8 @@ from butler.kube import kubeconfig
 from tests.kube import worlds
 from tests.kube.worlds import World
 
-REAL = os.environ.get("BUTLER_REAL_KUBECONFIG", "")
-"""A kubeconfig of a cluster to run the suite on as well, as an administrator."""
 
-
-@pytest.fixture(params=["https", "direct", *(["real"] if REAL else [])])
+@pytest.fixture(params=["https", "direct", pytest.param("real", marks=pytest.mark.real)])
 async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[World]:
     namespace = f"conformance-{uuid.uuid4().hex[:8]}"
     match request.param:
@@ -28,7 +24,7 @@ async def world(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
             async with worlds.direct_world(tmp_path / "data", namespace) as made:
                 yield made
         case "real":
-            config = kubeconfig.load(Path(REAL))
+            config = kubeconfig.load(request.getfixturevalue("real_server").kubeconfig)
             async with worlds.https_world(config, namespace, lambda: "1") as made:
                 await worlds.furnish(made)
                 yield made

@@ -1,6 +1,6 @@
 """What every client of a Kubernetes API does, whatever is behind it.
 
-Runs over HTTPS and straight onto the embedded store; with BUTLER_REAL_KUBECONFIG also on any real cluster. Nothing here
+Runs over HTTPS and straight onto the embedded store, and with the mark `real` on Kubernetes itself. Nothing here
 relies on more than the Kubernetes API promises."""
 
 from __future__ import annotations

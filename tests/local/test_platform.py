@@ -75,7 +75,7 @@ async def test_a_platform_with_a_running_cluster_has_nothing_to_do_now_or_later(
     await create(platform.client)
     await until(platform.client, runs("v1.31.4", 2))
     async with asyncio.timeout(20):
-        while not all(manager.is_quiet for manager in platform.managers):
+        while not all(manager.is_quiet for manager in platform.managers):  # noqa: ASYNC110 -- nothing tells of it
             await asyncio.sleep(0)
 
 

@@ -102,11 +102,11 @@ def manifests(name: str, part: str) -> list[Json]:
 @contextmanager
 def installed(cluster: Cluster, objects: list[Json]) -> Iterator[None]:
     """These objects are there, until they no longer are."""
-    kubectl_for(cluster.kubeconfig)("create", "-f", "-", stdin=_listed(objects), timeout=120)
+    kubectl_for(cluster.kubeconfig)("create", "-f", "-", stdin=listed(objects), timeout=120)
     try:
         yield
     finally:
-        kubectl_for(cluster.kubeconfig)("delete", "--ignore-not-found", "--wait=false", "-f", "-", stdin=_listed(objects), timeout=120)
+        kubectl_for(cluster.kubeconfig)("delete", "--ignore-not-found", "--wait=false", "-f", "-", stdin=listed(objects), timeout=120)
 
 
 def _establish(cluster: Cluster, definitions: list[Json]) -> None:
@@ -124,7 +124,7 @@ def _remove_kinds(cluster: Cluster, definitions: list[Json]) -> None:
         eventually(lambda: not kubectl("get", "crd", *names, "--ignore-not-found").out, "kinds are gone", 30, pause=1)
 
 
-def _listed(objects: Iterable[Json]) -> str:
+def listed(objects: Iterable[Json]) -> str:
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)})
 
 

@@ -51,7 +51,7 @@ def in_a_world(test: Callable[[World], Coroutine[Any, Any, None]]) -> Callable[[
     def run() -> None:
         async def main(loop: Loop) -> None:
             world = World(loop)
-            for name in ("first", "a", "b"):
+            for name in ("a", "b"):
                 await world.client.create(paint(name, "red"))
             await test(world)
 

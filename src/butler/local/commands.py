@@ -132,7 +132,8 @@ def status(data: Path, output: str) -> None:
 def doctor(data: Path, output: str) -> None:
     """Find out what is wrong, and the remedy.
 
-    The exit code is 1 when something is wrong. Nothing is changed. Without a platform that runs, only what it would need to start is looked at.
+    The exit code is 1 when something is wrong. Nothing is changed. Without a platform that runs, only what it would
+    need to start is looked at.
 
     \b
     Example:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import shlex
 import shutil
 import sys
 from collections import Counter
@@ -33,13 +33,18 @@ def short(path: Path) -> str:
     return str(path)
 
 
+def _typed(path: Path) -> str:
+    shown = short(path)
+    return shown if shown.startswith("~/") and shlex.quote(shown[2:]) == shown[2:] else shlex.quote(str(path))
+
+
 def tell_where(running: Running, *, demo: bool) -> None:
     """Where everything is, and what to try."""
     place = Place(Path(running.data))
     kubeconfig = place.kubeconfig_of(first_cluster.NAME)
     rows = [
         ("API", running.url),
-        ("Log in", f"export KUBECONFIG={running.kubeconfig}"),
+        ("Log in", f"export KUBECONFIG={shlex.quote(running.kubeconfig)}"),
         ("", "(not needed for butlerctl: it finds a running platform by itself)"),
     ]
     if demo:
@@ -57,7 +62,7 @@ def _suggestions(kubeconfig: Path | None) -> list[str]:
     butlerctl = command("butlerctl")
     suggestions = [f"{butlerctl} cluster list", f"{butlerctl} cluster create shop --workers 3 --wait"]
     if kubeconfig is not None:
-        return [*suggestions, f"{command('kubectl')} --kubeconfig {short(kubeconfig)} get nodes"]
+        return [*suggestions, f"{command('kubectl')} --kubeconfig {_typed(kubeconfig)} get nodes"]
     return [*suggestions, f"{butlerctl} cluster kubeconfig shop > shop.kubeconfig"]
 
 
@@ -71,10 +76,6 @@ async def tell_clusters(client: Client) -> None:
     counted = ", ".join(f"{count} {phase}" for phase, count in sorted(phases.items()))
     noun = "cluster" if len(clusters) == 1 else "clusters"
     click.echo(f"Going on with {len(clusters)} {noun}: {counted}.", err=True)
-
-
-def is_terminal() -> bool:
-    return os.isatty(2)
 
 
 def duration(seconds: int) -> str:

@@ -1,0 +1,90 @@
+"""The tests of the runtime that use an API, once more on a real one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import aiohttp
+import pytest
+
+from butler.api.crd import definition
+from butler.api.model import Address
+from butler.errors import AlreadyExists, NotFound
+from butler.kube import kubeconfig
+from butler.kube.client import Selection
+from butler.kube.config import Config
+from butler.kube.http import HttpClient
+from butler.runtime import deterministic
+from butler.runtime.events import EVENT
+from butler.runtime.leader import LEASE
+from tests.real.servers import Cluster
+from tests.runtime import leaping
+from tests.runtime.world import NAMESPACE, PART, Paint, Part, Widget
+
+WITH_AN_API = {"test_controller", "test_events", "test_informer", "test_leader", "test_manager"}
+ONLY_IN_MEMORY = {
+    "test_a_cancelled_manager_leaves_nothing_running": "counts tasks and watches of a server in the same process",
+    "test_the_endpoints_answer": "counts requests, and has an event loop of its own",
+}
+_DEFINITION = Address("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if metafunc.module.__name__.rpartition(".")[2] not in WITH_AN_API:
+        return
+    names = ["memory"]
+    if metafunc.function.__name__ not in ONLY_IN_MEMORY:
+        names.append("real")
+    marks = {"real": (pytest.mark.real, pytest.mark.timeout(180))}
+    metafunc.parametrize("api", [pytest.param(name, marks=marks.get(name, ())) for name in names], indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def api(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which API the test's world has: one in memory, or a real one, on which time leaps."""
+    if getattr(request, "param", "memory") == "memory":
+        return
+    config = request.getfixturevalue("with_our_kinds")
+    asyncio.run(_clean(config))
+    traffic = leaping.Traffic()
+    monkeypatch.setattr(aiohttp.ClientSession, "_request", traffic.counted(aiohttp.ClientSession._request))
+    monkeypatch.setattr(deterministic, "run", leaping.runner(traffic))
+    monkeypatch.setattr(request.module, "MemorySpace", leaping.space_on(config))
+
+
+@pytest.fixture(scope="session")
+def with_our_kinds(real_server: Cluster) -> Iterator[Config]:
+    """The way to a real API that knows widgets, their parts and paints."""
+    config = kubeconfig.load(real_server.kubeconfig)
+    asyncio.run(_teach(config))
+    yield config
+
+
+async def _teach(config: Config) -> None:
+    async with HttpClient(config) as client:
+        for kind in (Widget, Paint, Part):
+            try:
+                await client.create(definition(kind), _DEFINITION)
+            except AlreadyExists:
+                continue
+        while True:
+            try:
+                await asyncio.gather(*(client.list(kind) for kind in (Widget, Paint, PART)))
+                return
+            except NotFound:
+                await asyncio.sleep(0.05)
+
+
+async def _clean(config: Config) -> None:
+    """Nothing is left of the test before."""
+    async with HttpClient(config) as client:
+        for kind in (Widget.address, Paint.address, PART, LEASE, EVENT):
+            for one in (await client.list(kind, Selection(NAMESPACE))).items:
+                name = one["metadata"]["name"]
+                if one["metadata"].get("finalizers"):
+                    await client.patch(kind, name, {"metadata": {"finalizers": None}}, NAMESPACE)
+                try:
+                    await client.delete(kind, name, NAMESPACE)
+                except NotFound:
+                    continue
