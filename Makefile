@@ -6,7 +6,7 @@ STAMP := $(VENV)/.ready
 export PYTHONHASHSEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up check format test generate requirements bench testbed clean
+.PHONY: help setup up check format test generate requirements bench testbed test-real clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -47,8 +47,11 @@ requirements: ## Pin the dependencies of pyproject.toml (needs uv)
 bench: $(STAMP) ## Measure; prints a table and never fails on time
 	$(BIN)/python -m bench $(ARGS)
 
-testbed: ## Build the real Kubernetes programs that bench compares with (needs Go)
+testbed: ## Build the real Kubernetes programs that tests and bench compare with (needs Go)
 	testbed/build
+
+test-real: $(STAMP) testbed ## The suite that needs real Kubernetes programs
+	$(BIN)/pytest -m real $(ARGS)
 
 clean: ## Remove what was installed and cached here
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

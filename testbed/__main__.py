@@ -8,7 +8,10 @@ import sys
 from . import building, go, places
 from .parts import MANIFESTS, PROGRAMS, Manifests, Program
 
-_BY_NAME = {f"{part.name}": part for part in PROGRAMS} | {f"manifests/{part.name}": part for part in MANIFESTS}
+_BY_NAME: dict[str, Program | Manifests] = {
+    **{f"manifests/{part.name}": part for part in MANIFESTS},
+    **{part.name: part for part in PROGRAMS},
+}
 
 
 def main() -> int:
@@ -24,7 +27,7 @@ def main() -> int:
 
 
 def _build(names: list[str]) -> int:
-    parts = [_BY_NAME[name] for name in names] or [*filter(_is_usual, (*MANIFESTS, *PROGRAMS))]
+    parts = [_BY_NAME[name] for name in names] or [part for part in _BY_NAME.values() if _is_usual(part)]
     missing = [part for part in parts if building.is_missing(part)]
     if missing and not go.is_installed():
         print("testbed: Go is needed to build the real programs; install Go 1.26 or newer", file=sys.stderr)

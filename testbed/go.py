@@ -13,6 +13,8 @@ from collections.abc import Callable
 from .places import HERE
 
 ATTEMPTS = 4
+PAUSE = 5.0
+"""Seconds before trying again; a little more each time."""
 _ENVIRONMENT = {"GOFLAGS": "-mod=readonly -buildvcs=false", "GOWORK": "off"}
 
 
@@ -35,7 +37,7 @@ def run_go(folder: str, *arguments: str, tick: Callable[[], None] = lambda: None
         last = said.strip().splitlines()[-1] if said.strip() else f"go ended with {code}"
         if attempt < ATTEMPTS:
             print(f"testbed: trying again: {last}", file=sys.stderr)
-            time.sleep(5 * attempt)
+            time.sleep(PAUSE * attempt)
     raise BuildFailed(last)
 
 

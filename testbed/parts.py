@@ -55,8 +55,14 @@ PROGRAMS = (
     Program("kwok", "kwok", "sigs.k8s.io/kwok/cmd/kwok"),
     _of_kubernetes("kube-scheduler", is_usual=False),
     Program(
-        "e2e.test", "kubernetes", f"{KUBERNETES}/test/e2e", KUBERNETES, _KUBERNETES_VERSION, is_test=True, is_usual=False
-    ),  # fmt: skip
+        "e2e.test",
+        "kubernetes",
+        f"{KUBERNETES}/test/e2e",
+        KUBERNETES,
+        _KUBERNETES_VERSION,
+        is_test=True,
+        is_usual=False,
+    ),
     Program("helm", "helm", "helm.sh/helm/v4/cmd/helm", is_usual=False),
     Program("source-controller", "flux", "github.com/fluxcd/source-controller", is_usual=False),
 )
@@ -110,15 +116,15 @@ MANIFESTS = (
     ),
     Manifests("source-controller", "flux", "github.com/fluxcd/source-controller"),
     Manifests("cert-manager", "crds", "github.com/cert-manager/cert-manager", {"crds": "deploy/crds"}),
-    _provider("kamaji-control-plane", "github.com/clastix/cluster-api-control-plane-provider-kamaji", v1beta2="v1alpha2"),
+    _provider(
+        "kamaji-control-plane", "github.com/clastix/cluster-api-control-plane-provider-kamaji", v1beta2="v1alpha2"
+    ),
     _provider("aws", "sigs.k8s.io/cluster-api-provider-aws/v2", v1beta1="v1beta1_v1beta2"),
     _provider("azure", "sigs.k8s.io/cluster-api-provider-azure", v1beta1="v1beta1"),
     _provider("gcp", "sigs.k8s.io/cluster-api-provider-gcp", v1beta1="v1beta1"),
     _provider("kubevirt", "sigs.k8s.io/cluster-api-provider-kubevirt", v1beta1="v1alpha1"),
     _provider("nutanix", "github.com/nutanix-cloud-native/cluster-api-provider-nutanix", v1beta1="v1beta1"),
-    _provider(
-        "proxmox", "github.com/ionos-cloud/cluster-api-provider-proxmox", v1beta1="v1alpha2", v1beta2="v1alpha2"
-    ),  # fmt: skip
+    _provider("proxmox", "github.com/ionos-cloud/cluster-api-provider-proxmox", v1beta1="v1alpha2", v1beta2="v1alpha2"),
     _provider("talos-bootstrap", "github.com/siderolabs/cluster-api-bootstrap-provider-talos", v1beta1="v1alpha3"),
     Manifests("harvester", "crds", "", {"crds": "harvester"}, {"v1beta1": "v1alpha1", "v1beta2": "v1alpha1"}),
     _provider("in-cluster-ipam", "sigs.k8s.io/cluster-api-ipam-provider-in-cluster"),

@@ -6,12 +6,14 @@ import json
 import os
 import signal
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
 
 from butler.apiserver.server import lock
+from tests.conftest import BIN
 from tests.local.shells import Shell
 
 # -- a platform that runs ------------------------------------------------------------------------------------------
@@ -178,3 +180,8 @@ def test_help_comes_with_an_example(shell: Shell, command: str) -> None:
 def test_wrong_usage_is_exit_code_2(shell: Shell) -> None:
     assert shell.butleradm("up", "--simulate").code == 2
     assert shell.butleradm("up", "--port", "many").code == 2
+
+
+def test_help_is_shown_without_loading_the_platform() -> None:
+    program = "import sys, butler.local.commands; sys.exit('aiohttp' in sys.modules or 'msgspec' in sys.modules)"
+    assert subprocess.run([str(BIN / "python"), "-c", program], check=False).returncode == 0

@@ -106,7 +106,9 @@ def installed(cluster: Cluster, objects: list[Json]) -> Iterator[None]:
     try:
         yield
     finally:
-        kubectl_for(cluster.kubeconfig)("delete", "--ignore-not-found", "--wait=false", "-f", "-", stdin=listed(objects), timeout=120)
+        kubectl_for(cluster.kubeconfig)(
+            "delete", "--ignore-not-found", "--wait=false", "-f", "-", stdin=listed(objects), timeout=120
+        )
 
 
 def _establish(cluster: Cluster, definitions: list[Json]) -> None:
@@ -224,10 +226,10 @@ def _data_store(endpoint: str) -> Json:
     def of(secret: str, key: str) -> Json:
         return {"secretReference": {"name": secret, "namespace": KAMAJI_NAMESPACE, "keyPath": key}}
 
-    security = {
-        "certificateAuthority": {"certificate": of("etcd-authority", "ca.crt"), "privateKey": of("etcd-authority", "ca.key")},
-        "clientCertificate": {"certificate": of("etcd-client", "tls.crt"), "privateKey": of("etcd-client", "tls.key")},
-    }  # fmt: skip
+    def pair(secret: str, name: str) -> Json:
+        return {"certificate": of(secret, f"{name}.crt"), "privateKey": of(secret, f"{name}.key")}
+
+    security = {"certificateAuthority": pair("etcd-authority", "ca"), "clientCertificate": pair("etcd-client", "tls")}
     return {
         "apiVersion": "kamaji.clastix.io/v1alpha1",
         "kind": "DataStore",

@@ -58,9 +58,10 @@ def running(name: str, command: list[str], folder: Path, **environment: str) -> 
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / f"{name}.log"
     with log.open("wb") as output:
+        # The function between fork and exec is one system call, and tests start programs from one thread.
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd=folder,
-            env=os.environ | environment, start_new_session=True, preexec_fn=_die_with_parent,
+            env=os.environ | environment, start_new_session=True, preexec_fn=_die_with_parent,  # noqa: PLW1509
         )  # fmt: skip
     started = Running(process, log)
     try:

@@ -13,6 +13,8 @@ from tests.real.certificates import Authority
 from tests.real.processes import free_port, program, running, until_ready
 
 _TOKEN = "testbed-administrator"
+# Nodes here have no kubelet, and stay as a test made them.
+_CONTROLLERS = "*,-nodeipam,-service-lb-controller,-node-lifecycle-controller"
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Cluster:
 
 
 @contextmanager
-def real(folder: Path) -> Iterator[Cluster]:
+def real(folder: Path, controllers: str = _CONTROLLERS) -> Iterator[Cluster]:
     """etcd, kube-apiserver and kube-controller-manager with an empty store."""
     port = free_port()
     Authority().pair.write(folder, "service-accounts")
@@ -36,7 +38,7 @@ def real(folder: Path) -> Iterator[Cluster]:
         api = stack.enter_context(running("kube-apiserver", _api_server(folder, etcd, port), folder))
         until_ready(api, f"https://127.0.0.1:{port}/readyz", _TOKEN)
         kubeconfig = _write_kubeconfig(folder, port)
-        stack.enter_context(running("kube-controller-manager", _controller_manager(folder, kubeconfig), folder))
+        stack.enter_context(running("kube-controller-manager", _controller_manager(folder, kubeconfig, controllers), folder))
         yield Cluster("real", folder, kubeconfig)
 
 
@@ -87,7 +89,7 @@ def _api_server(folder: Path, etcd: str, port: int) -> list[str]:
     ]
 
 
-def _controller_manager(folder: Path, kubeconfig: Path) -> list[str]:
+def _controller_manager(folder: Path, kubeconfig: Path, controllers: str) -> list[str]:
     return [
         program("kube-controller-manager"),
         f"--kubeconfig={kubeconfig}",
@@ -96,8 +98,7 @@ def _controller_manager(folder: Path, kubeconfig: Path) -> list[str]:
         "--leader-elect=false",
         "--use-service-account-credentials=false",
         "--secure-port=0",
-        # Nodes here have no kubelet, and stay as a test made them.
-        "--controllers=*,-nodeipam,-service-lb-controller,-node-lifecycle-controller",
+        f"--controllers={controllers}",
     ]
 
 

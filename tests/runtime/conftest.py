@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 
 import aiohttp
 import pytest
@@ -25,6 +24,7 @@ from tests.runtime.world import NAMESPACE, PART, Paint, Part, Widget
 WITH_AN_API = {"test_controller", "test_events", "test_informer", "test_leader", "test_manager"}
 ONLY_IN_MEMORY = {
     "test_a_cancelled_manager_leaves_nothing_running": "counts tasks and watches of a server in the same process",
+    "test_a_watch_that_says_nothing_any_more_is_noticed": "bookmarks come by the server's clock, which does not leap",
     "test_the_endpoints_answer": "counts requests, and has an event loop of its own",
 }
 _DEFINITION = Address("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False)
@@ -54,11 +54,11 @@ def api(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture(scope="session")
-def with_our_kinds(real_server: Cluster) -> Iterator[Config]:
+def with_our_kinds(real_server: Cluster) -> Config:
     """The way to a real API that knows widgets, their parts and paints."""
     config = kubeconfig.load(real_server.kubeconfig)
     asyncio.run(_teach(config))
-    yield config
+    return config
 
 
 async def _teach(config: Config) -> None:

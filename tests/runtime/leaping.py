@@ -99,6 +99,8 @@ async def _end(loop: Loop) -> None:
     await asyncio.gather(*left, return_exceptions=True)
     for client in loop.clients:
         await client.close()
+    # Transports say goodbye in callbacks of their own.
+    await asyncio.sleep(0.01)
 
 
 def space_on(config: Config) -> Callable[[Clock, Chance], Any]:

@@ -34,8 +34,10 @@ def short(path: Path) -> str:
 
 
 def _typed(path: Path) -> str:
+    """A path as a word of a command; the shell must still see a leading ~."""
     shown = short(path)
-    return shown if shown.startswith("~/") and shlex.quote(shown[2:]) == shown[2:] else shlex.quote(str(path))
+    rest = shown.removeprefix("~/")
+    return shown[: len(shown) - len(rest)] + shlex.quote(rest)
 
 
 def tell_where(running: Running, *, demo: bool) -> None:

@@ -52,15 +52,14 @@ SECRETS = {
 }
 
 
-def test_a_control_plane_gets_its_secrets_and_its_deployment(
-    kamaji: Cluster, kubectl: Kubectl, namespace: str
-) -> None:
+def test_a_control_plane_gets_its_secrets_and_its_deployment(kamaji: Cluster, kubectl: Kubectl, namespace: str) -> None:
     def items(kind: str) -> dict[str, Any]:
         found = json.loads(kubectl("-n", namespace, "get", kind, "-o", "json").out)["items"]
         return {one["metadata"]["name"]: one for one in found}
 
     kubectl("-n", namespace, "create", "-f", "-", stdin=json.dumps(CONTROL_PLANE))
-    deployment = eventually(lambda: items("deployments").get("shop"), "a Deployment `shop`", 90)
+    eventually(lambda: items("deployments"), "a Deployment", 90)
+    deployment = items("deployments")["shop"]
 
     containers = {one["name"] for one in deployment["spec"]["template"]["spec"]["containers"]}
     assert containers == {"kube-apiserver", "kube-controller-manager", "kube-scheduler"}

@@ -70,9 +70,7 @@ def cluster(workers: int) -> str:
                 "version": "v1.34.0",
                 "kubeadmConfigSpec": kubeadm,
                 "machineTemplate": {
-                    "spec": {
-                        "infrastructureRef": reference(infrastructure, "DevMachineTemplate", "shop-control-plane")
-                    }
+                    "spec": {"infrastructureRef": reference(infrastructure, "DevMachineTemplate", "shop-control-plane")}
                 },
             },
         ),
@@ -150,7 +148,9 @@ def test_a_machine_deployment_gets_what_the_webhook_fills_in(
     cluster_api: Cluster, kubectl: Kubectl, namespace: str
 ) -> None:
     *_, deployment = yaml.safe_load_all(cluster(workers=1))
-    tried = kubectl("-n", namespace, "create", "-f", "-", "--dry-run=server", "-o", "json", stdin=json.dumps(deployment))
+    tried = kubectl(
+        "-n", namespace, "create", "-f", "-", "--dry-run=server", "-o", "json", stdin=json.dumps(deployment)
+    )
     found = json.loads(tried.out)
     assert found["spec"]["rollout"]["strategy"]["type"] == "RollingUpdate"
     assert found["spec"]["selector"]["matchLabels"]["cluster.x-k8s.io/deployment-name"] == "shop-workers"

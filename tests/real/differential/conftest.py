@@ -1,0 +1,52 @@
+"""Both servers at once, every case on both, and how many there are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+
+import pytest
+
+from tests.real import servers
+from tests.real.differential import kinds, sides
+from tests.real.differential.comparisons import Comparisons, Pair
+
+_CONTROLLERS = (
+    "garbage-collector-controller",
+    "namespace-controller",
+    "serviceaccount-controller",
+    "serviceaccount-token-controller",
+    "root-ca-certificate-publisher-controller",
+    "clusterrole-aggregation-controller",
+)
+"""What the embedded server does by itself as well."""
+
+
+@pytest.fixture(scope="session")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    real, embedded = tmp_path_factory.mktemp("real"), tmp_path_factory.mktemp("embedded")
+    with (
+        servers.real(real, controllers=",".join(_CONTROLLERS)) as theirs,
+        servers.embedded(embedded) as ours,
+        asyncio.Runner() as runner,
+    ):
+        stack = AsyncExitStack()
+        both = [runner.run(stack.enter_async_context(sides.side(one))) for one in (theirs, ours)]
+        for one in both:
+            runner.run(kinds.define(one))
+        yield Pair(runner, *both)
+        runner.run(stack.aclose())
+
+
+@pytest.fixture(scope="session")
+def comparisons(pair: Pair, request: pytest.FixtureRequest) -> Comparisons:
+    """Of all cases that were selected."""
+    chosen = [item.callspec.params["case"] for item in request.session.items if _has_case(item)]
+    made = Comparisons(pair)
+    made.start({f"{case.subject}: {case.name}": case for case in chosen})
+    return made
+
+
+def _has_case(item: pytest.Item) -> bool:
+    return isinstance(item, pytest.Function) and hasattr(item, "callspec") and "case" in item.callspec.params

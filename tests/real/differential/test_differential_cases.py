@@ -1,0 +1,18 @@
+"""The embedded server answers as Kubernetes does."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.real.differential.cases import CASES
+from tests.real.differential.comparisons import Comparisons
+from tests.real.differential.steps import Case
+
+pytestmark = [pytest.mark.real, pytest.mark.timeout(180)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.subject}: {case.name}")
+def test_both_answer_the_same(case: Case, comparisons: Comparisons) -> None:
+    verdict = comparisons.verdict(f"{case.subject}: {case.name}")
+    assert not verdict.open, "\n".join(verdict.open)
+    assert not verdict.outlived, "\n".join(verdict.outlived)

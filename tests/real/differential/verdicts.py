@@ -1,0 +1,43 @@
+"""What the comparison of a case says: equal, different on purpose, or different."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tests.real.differential.answers import Answer
+from tests.real.differential.differences import Difference
+from tests.real.differential.likeness import Likeness, Mismatch, fits, mismatches
+from tests.real.differential.steps import Case, Step
+
+
+@dataclass
+class Verdict:
+    """Of one case."""
+
+    open: list[str] = field(default_factory=list)
+    """Differences that nobody meant, each in a few lines."""
+    deliberate: set[Difference] = field(default_factory=set)
+    outlived: list[str] = field(default_factory=list)
+    """Marks at places that no longer differ."""
+
+
+def judge(case: Case, real: list[Answer], embedded: list[Answer]) -> Verdict:
+    verdict, theirs, ours = Verdict(), Likeness(), Likeness()
+    for number, (step, one, other) in enumerate(zip(case.steps, real, embedded, strict=True)):
+        found = list(mismatches(theirs.of(step, one), ours.of(step, other)))
+        _sort(step, f"step {number}: {step.method} {step.path}", found, verdict)
+    return verdict
+
+
+def _sort(step: Step, title: str, found: list[Mismatch], verdict: Verdict) -> None:
+    seen: set[str] = set()
+    for place, real, embedded in found:
+        if any(fits(place, pattern) for pattern in step.ignore):
+            continue
+        marks = [pattern for pattern in step.differs if fits(place, pattern)]
+        seen.update(marks)
+        verdict.deliberate.update(step.differs[pattern] for pattern in marks)
+        if not marks:
+            verdict.open.append(f"{title}\n  {place}\n    real:     {real!r}\n    embedded: {embedded!r}")
+    for pattern in step.differs.keys() - seen:
+        verdict.outlived.append(f"{title}\n  {pattern} is marked to differ, and does not")
