@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from butler.cli.lazy import Failure
 from butler.cli.session import Wishes, find, running_platform
 from tests.cli.conftest import User
-from tests.conftest import ServerProcess
+from tests.conftest import ServerProcess, start_server, stop_server
 
 CONFIG = """
 apiVersion: v1
@@ -108,8 +109,16 @@ def test_a_running_platform_is_found_by_itself(user: User, platform: ServerProce
     assert user("cluster", "get", name, "-o", "name", KUBECONFIG="").out == f"{name}\n"
 
 
-def test_an_api_without_butlers_kinds_is_named_with_a_remedy(user: User, server_process: ServerProcess) -> None:
-    where = ["--kubeconfig", str(server_process.kubeconfig)]
+@pytest.fixture
+def bare(tmp_path: Path) -> Iterator[ServerProcess]:
+    """A server that nobody told of Butler's kinds."""
+    server = start_server(tmp_path / "bare")
+    yield server
+    stop_server(server)
+
+
+def test_an_api_without_butlers_kinds_is_named_with_a_remedy(user: User, bare: ServerProcess) -> None:
+    where = ["--kubeconfig", str(bare.kubeconfig)]
     for words in (
         ["list"],
         ["get", "a"],
@@ -118,7 +127,7 @@ def test_an_api_without_butlers_kinds_is_named_with_a_remedy(user: User, server_
         ["destroy", "a", "-y"],
     ):
         refused = user("cluster", *words, *where, fails=1).err
-        assert f'context "butler" of {server_process.kubeconfig}) is not a Butler platform' in refused
+        assert f'context "butler" of {bare.kubeconfig}) is not a Butler platform' in refused
         assert "--kubeconfig or --context" in refused
 
 

@@ -38,7 +38,9 @@ def real(folder: Path, controllers: str = _CONTROLLERS) -> Iterator[Cluster]:
         api = stack.enter_context(running("kube-apiserver", _api_server(folder, etcd, port), folder))
         until_ready(api, f"https://127.0.0.1:{port}/readyz", _TOKEN)
         kubeconfig = _write_kubeconfig(folder, port)
-        stack.enter_context(running("kube-controller-manager", _controller_manager(folder, kubeconfig, controllers), folder))
+        stack.enter_context(
+            running("kube-controller-manager", _controller_manager(folder, kubeconfig, controllers), folder)
+        )
         yield Cluster("real", folder, kubeconfig)
 
 

@@ -40,7 +40,7 @@ def test_a_program_that_does_not_listen_is_killed(tmp_path: Path) -> None:
     with running(
         "stubborn", ["bash", "-c", "trap '' TERM; echo on; while true; do sleep 1; done"], tmp_path
     ) as started:
-        eventually(lambda: started.log.read_text(), "it is deaf")
+        eventually(started.log.read_text, "it is deaf")
     assert not is_alive(started.process.pid)
 
 

@@ -21,7 +21,14 @@ from tests.real.servers import Cluster
 from tests.runtime import leaping
 from tests.runtime.world import NAMESPACE, PART, Paint, Part, Widget
 
-WITH_AN_API = {"test_controller", "test_events", "test_informer", "test_leader", "test_manager"}
+WITH_AN_API = {"test_controller", "test_events", "test_leader", "test_manager"}
+"""Files whose tests each have a world with an API."""
+ALSO = {
+    "test_an_unexpected_error_is_logged_once_with_its_trace",
+    "test_informers_are_shared_and_follow_the_api",
+    "test_logs_name_the_object_and_never_what_is_in_it",
+}
+"""Tests that make such a world themselves."""
 ONLY_IN_MEMORY = {
     "test_a_cancelled_manager_leaves_nothing_running": "counts tasks and watches of a server in the same process",
     "test_a_watch_that_says_nothing_any_more_is_noticed": "bookmarks come by the server's clock, which does not leap",
@@ -31,13 +38,12 @@ _DEFINITION = Address("apiextensions.k8s.io", "v1", "CustomResourceDefinition", 
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if metafunc.module.__name__.rpartition(".")[2] not in WITH_AN_API:
+    name, wrapper = metafunc.function.__name__, metafunc.function.__qualname__
+    in_a_world = metafunc.module.__name__ in WITH_AN_API and wrapper.startswith("in_a_world.")
+    if name in ONLY_IN_MEMORY or not (in_a_world or name in ALSO):
         return
-    names = ["memory"]
-    if metafunc.function.__name__ not in ONLY_IN_MEMORY:
-        names.append("real")
-    marks = {"real": (pytest.mark.real, pytest.mark.timeout(180))}
-    metafunc.parametrize("api", [pytest.param(name, marks=marks.get(name, ())) for name in names], indirect=True)
+    real = pytest.param("real", marks=(pytest.mark.real, pytest.mark.timeout(180)))
+    metafunc.parametrize("api", ["memory", real], indirect=True)
 
 
 @pytest.fixture(autouse=True)

@@ -132,7 +132,7 @@ def test_what_always_fails_is_said_in_one_line(workshop: Workshop, monkeypatch: 
     monkeypatch.setenv("PATH", f"{workshop.folder}/bin:/usr/bin:/bin")
     monkeypatch.setenv("ASKED", str(workshop.folder / "asked"))
     monkeypatch.setattr(go, "PAUSE", 0)
-    with pytest.raises(go.BuildFailed, match="^no such host$"):
+    with pytest.raises(go.BuildFailed, match=r"^no such host$"):
         go.run_go("etcd", "build")
     assert len(workshop.asked) == go.ATTEMPTS
 

@@ -8,6 +8,7 @@ from base64 import b64decode
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from io import BytesIO
 
 import aiohttp
 import yaml
@@ -40,6 +41,9 @@ class Side:
         content = step.body
         if content is not None and not isinstance(content, (str, bytes)):
             content = json.dumps(content)
+        if isinstance(content, str):
+            # aiohttp warns of long ones unless they are a file.
+            content = BytesIO(content.encode())
         # What is escaped, or not, is so on purpose.
         url = URL(self.url + step.path, encoded=True)
         return session.request(step.method, url, data=content, headers=dict(step.headers))

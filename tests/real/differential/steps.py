@@ -45,7 +45,7 @@ class Step:
     ignore: tuple[str, ...] = ()
     """Places in the answer that are the server's own choice, with `*` for any key or index."""
     differs: Mapping[str, Difference] = field(default_factory=dict)
-    """Places in the answer (`status`, `body.…`, `headers.…`) that differ on purpose."""
+    """Places in the answer (`body.…`, `headers.…`, or `answer` for the code and all) that differ on purpose."""
 
 
 @dataclass(frozen=True)

@@ -14,5 +14,5 @@ pytestmark = [pytest.mark.real, pytest.mark.timeout(180)]
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.subject}: {case.name}")
 def test_both_answer_the_same(case: Case, comparisons: Comparisons) -> None:
     verdict = comparisons.verdict(f"{case.subject}: {case.name}")
-    assert not verdict.open, "\n".join(verdict.open)
-    assert not verdict.outlived, "\n".join(verdict.outlived)
+    if wrong := [*verdict.open, *verdict.outlived]:
+        pytest.fail("\n".join(wrong), pytrace=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from tests.real.differential.answers import Answer
 from tests.real.differential.differences import Difference
@@ -24,13 +25,27 @@ class Verdict:
 def judge(case: Case, real: list[Answer], embedded: list[Answer]) -> Verdict:
     verdict, theirs, ours = Verdict(), Likeness(), Likeness()
     for number, (step, one, other) in enumerate(zip(case.steps, real, embedded, strict=True)):
-        found = list(mismatches(theirs.of(step, one), ours.of(step, other)))
+        found = _found(theirs.of(step, one), ours.of(step, other))
         _sort(step, f"step {number}: {step.method} {step.path}", found, verdict)
     return verdict
 
 
+def _found(real: dict[str, Any], embedded: dict[str, Any]) -> list[Mismatch]:
+    """With different codes there is little else to compare."""
+    if real["status"] != embedded["status"]:
+        return [("answer", _short(real), _short(embedded))]
+    return list(mismatches(real, embedded))
+
+
+def _short(likeness: dict[str, Any]) -> str:
+    body = likeness.get("body")
+    said = body.get("message", "") if isinstance(body, dict) else body
+    return f"{likeness['status']} {said or ''}".rstrip()
+
+
 def _sort(step: Step, title: str, found: list[Mismatch], verdict: Verdict) -> None:
     seen: set[str] = set()
+    wrong: list[str] = []
     for place, real, embedded in found:
         if any(fits(place, pattern) for pattern in step.ignore):
             continue
@@ -38,6 +53,8 @@ def _sort(step: Step, title: str, found: list[Mismatch], verdict: Verdict) -> No
         seen.update(marks)
         verdict.deliberate.update(step.differs[pattern] for pattern in marks)
         if not marks:
-            verdict.open.append(f"{title}\n  {place}\n    real:     {real!r}\n    embedded: {embedded!r}")
+            wrong.append(f"\n  {place}\n    real:     {real!r}\n    embedded: {embedded!r}")
+    if wrong:
+        verdict.open.append(title + "".join(wrong))
     for pattern in step.differs.keys() - seen:
         verdict.outlived.append(f"{title}\n  {pattern} is marked to differ, and does not")
