@@ -131,12 +131,13 @@ def test_a_custom_kind_is_published_with_what_every_object_has() -> None:
     ]
     assert shown["x-kubernetes-selectable-fields"] == [{"fieldPath": "spec.colour"}]
     assert list(shown["properties"]) == ["apiVersion", "kind", "metadata", "spec"]
-    assert shown["properties"]["metadata"] == {"allOf": [{"$ref": f"{META}.ObjectMeta"}]}
+    assert shown["properties"]["metadata"]["allOf"] == [{"$ref": f"{META}.ObjectMeta"}]
+    assert shown["properties"]["apiVersion"]["description"].startswith("APIVersion defines the versioned schema")
     spec = shown["properties"]["spec"]["properties"]
     assert spec["colour"] == {"type": "string", "description": "Its colour."}
     assert spec["size"] == {"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}]}
     assert spec["template"]["required"] == ["kind", "apiVersion"]
-    assert spec["template"]["properties"]["metadata"] == {"allOf": [{"$ref": f"{META}.ObjectMeta"}]}
+    assert spec["template"]["properties"]["metadata"]["allOf"] == [{"$ref": f"{META}.ObjectMeta"}]
     items = schemas["com.example.disc.v1.WidgetList"]["properties"]["items"]
     assert items["items"] == {"$ref": "#/components/schemas/com.example.disc.v1.Widget"}
 
@@ -173,7 +174,8 @@ def test_version_2_leaves_out_what_it_cannot_say() -> None:
     found = read(OpenApi(Shelf(widgets())).v2("application/json"))
     assert found["swagger"] == "2.0"
     shown = found["definitions"]["com.example.disc.v1.Widget"]
-    assert shown["properties"]["metadata"] == {"$ref": "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}
+    described = shown["properties"]["metadata"]
+    assert described["$ref"] == "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
     assert shown["properties"]["spec"]["properties"]["maybe"] == {}
     assert shown["properties"]["spec"]["properties"]["size"] == {"x-kubernetes-int-or-string": True}
     patch = found["paths"]["/apis/disc.example.com/v1/namespaces/{namespace}/widgets/{name}"]["patch"]

@@ -24,6 +24,7 @@ def test_every_command_has_a_section_with_usage_options_and_an_example() -> None
 def test_defaults_and_choices_are_told() -> None:
     assert "| `-o`, `--output` table\\|wide\\|json\\|yaml\\|name | `table` |" in section("butlerctl cluster list")
     assert "| `--wait`, `--no-wait` | `--wait` |" in section("butlerctl cluster destroy")
+    assert "| `--wait`, `--no-wait` | `--no-wait` |" in section("butlerctl cluster create")
     assert "| `--timeout` DURATION | `15m` |" in section("butlerctl cluster create")
 
 

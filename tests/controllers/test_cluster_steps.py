@@ -76,19 +76,19 @@ def test_every_object_says_whose_it_is() -> None:
 
 
 def test_the_endpoint_is_handed_over_as_soon_as_kamaji_knows_it() -> None:
-    sight = surroundings(control_plane("v1.30.2"))
+    sight = surroundings(control_plane("v1.32.2"))
     found = made(scope_of(cluster(), sight))
     for kind in ("Cluster", "SimulatedCluster"):
         assert found[kind, "shop"].body["spec"]["controlPlaneEndpoint"] == {"host": "10.0.0.5", "port": 6443}
 
 
 def test_workers_keep_their_version_until_the_control_plane_has_the_new_one() -> None:
-    wanted = cluster(kubernetesVersion="v1.31.0")
-    before = made(scope_of(wanted, surroundings(control_plane("v1.30.2", "Upgrading"))))
-    after = made(scope_of(wanted, surroundings(control_plane("v1.31.0"))))
-    assert before["KamajiControlPlane", "shop"].body["spec"]["version"] == "v1.31.0"
-    assert before["MachineDeployment", "shop-workers"].body["spec"]["template"]["spec"]["version"] == "v1.30.2"
-    assert after["MachineDeployment", "shop-workers"].body["spec"]["template"]["spec"]["version"] == "v1.31.0"
+    wanted = cluster(kubernetesVersion="v1.33.0")
+    before = made(scope_of(wanted, surroundings(control_plane("v1.32.2", "Upgrading"))))
+    after = made(scope_of(wanted, surroundings(control_plane("v1.33.0"))))
+    assert before["KamajiControlPlane", "shop"].body["spec"]["version"] == "v1.33.0"
+    assert before["MachineDeployment", "shop-workers"].body["spec"]["template"]["spec"]["version"] == "v1.32.2"
+    assert after["MachineDeployment", "shop-workers"].body["spec"]["template"]["spec"]["version"] == "v1.33.0"
 
 
 def test_a_machine_that_is_to_look_different_gets_a_new_template() -> None:
@@ -193,10 +193,10 @@ def test_an_autoscaled_pool_is_measured_by_what_scales_it() -> None:
     ("found", "reason"),
     [
         (None, "ControlPlaneProvisioning"),
-        (control_plane("v1.30.2", "Provisioning"), "ControlPlaneProvisioning"),
-        (control_plane("v1.29.0"), "ControlPlaneUpgrading"),
-        (control_plane("v1.30.2", "NotReady"), "ControlPlaneNotReady"),
-        (control_plane("1.30.2"), "ControlPlaneReady"),
+        (control_plane("v1.32.2", "Provisioning"), "ControlPlaneProvisioning"),
+        (control_plane("v1.31.0"), "ControlPlaneUpgrading"),
+        (control_plane("v1.32.2", "NotReady"), "ControlPlaneNotReady"),
+        (control_plane("1.32.2"), "ControlPlaneReady"),
     ],
 )
 def test_the_control_plane_is_told_by_what_kamaji_says(found: TenantControlPlane | None, reason: str) -> None:
@@ -205,7 +205,7 @@ def test_the_control_plane_is_told_by_what_kamaji_says(found: TenantControlPlane
 
 
 def test_infrastructure_waits_for_cluster_api() -> None:
-    sight = surroundings(control_plane("v1.30.2"))
+    sight = surroundings(control_plane("v1.32.2"))
     *_, owner = Infrastructure().manifests(scope_of(cluster(), sight))
     assert not Infrastructure().verdict(scope_of(cluster(), sight)).done
     exists(sight, owner, initialization={"infrastructureProvisioned": True, "controlPlaneInitialized": True})

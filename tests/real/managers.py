@@ -62,7 +62,7 @@ def kamaji(cluster: Cluster) -> Iterator[Running]:
     definitions = manifests("kamaji", "crds")
     with ExitStack() as stack:
         etcd = stack.enter_context(etcd_on(folder, *security))
-        needed = [_namespace(KAMAJI_NAMESPACE), *(_secret(name, data) for name, data in secrets.items())]
+        needed = [namespace(KAMAJI_NAMESPACE), *(_secret(name, data) for name, data in secrets.items())]
         stack.enter_context(installed(cluster, [*definitions, *needed]))
         _establish(cluster, definitions)
         stack.enter_context(installed(cluster, [_data_store(etcd.removeprefix("https://"))]))
@@ -212,7 +212,7 @@ def _kamaji_manager(cluster: Cluster, folder: Path) -> Iterator[Running]:
         yield started
 
 
-def _namespace(name: str) -> Json:
+def namespace(name: str) -> Json:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
 
@@ -236,3 +236,30 @@ def _data_store(endpoint: str) -> Json:
         "metadata": {"name": "default"},
         "spec": {"driver": "etcd", "endpoints": [endpoint], "tlsConfig": security},
     }
+
+
+# -- Flux -------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def source_controller(cluster: Cluster) -> Iterator[Running]:
+    """Flux's source-controller, which fetches charts and repositories."""
+    folder, health, storage = cluster.folder / "source-controller", free_port(), free_port()
+    definitions = manifests("source-controller", "crds")
+    command = [
+        program("source-controller"),
+        "--enable-leader-election=false",
+        "--watch-all-namespaces",
+        f"--health-addr=127.0.0.1:{health}",
+        f"--metrics-addr=127.0.0.1:{free_port()}",
+        f"--storage-addr=127.0.0.1:{storage}",
+        f"--storage-adv-addr=127.0.0.1:{storage}",
+        f"--storage-path={folder}",
+    ]
+    environment = {"KUBECONFIG": str(cluster.kubeconfig), "RUNTIME_NAMESPACE": "default"}
+    with installed(cluster, definitions):
+        _establish(cluster, definitions)
+        with running("source-controller", command, folder, **environment) as started:
+            until_ready(started, f"http://127.0.0.1:{health}/readyz")
+            yield started
+            _remove_kinds(cluster, definitions)

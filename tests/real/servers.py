@@ -88,6 +88,7 @@ def _api_server(folder: Path, etcd: str, port: int) -> list[str]:
         "--service-cluster-ip-range=10.0.0.0/24",
         f"--token-auth-file={folder}/tokens.csv",
         "--authorization-mode=RBAC",
+        "--allow-privileged=true",
     ]
 
 

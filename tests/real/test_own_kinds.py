@@ -13,6 +13,7 @@ from tests.api import documents
 from tests.api.test_samples import SAMPLES
 from tests.api.test_seeds import DOCUMENTS, contains
 from tests.conftest import Kubectl, kubectl_for
+from tests.real import managers
 from tests.real.servers import Cluster
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
@@ -29,8 +30,8 @@ def knows_our_kinds(kubernetes: Cluster) -> str:
     kubectl = kubectl_for(kubernetes.kubeconfig)
     said = kubectl("apply", "--server-side", "--validate=strict", "-f", str(DEFINITIONS)).err
     kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd", *NAMES, timeout=40)
-    for namespace in ("butler-system", "team-a"):
-        kubectl("create", "namespace", namespace)
+    namespaces = [managers.namespace(name) for name in ("butler-system", "team-a")]
+    kubectl("apply", "--server-side", "-f", "-", stdin=managers.listed(namespaces))
     return said
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from testbed import go, manifests, places
-from testbed.parts import MANIFESTS, PROGRAMS
+from testbed.parts import MANIFESTS, PROGRAMS, Manifests, Program
 
 ROOT = Path(__file__).parent.parent.parent
 # It notes what it was asked, and makes the file that is wanted.
@@ -138,12 +138,12 @@ def test_what_always_fails_is_said_in_one_line(workshop: Workshop, monkeypatch: 
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda one: one.name)
-def test_every_program_is_pinned(program: places.Program) -> None:
+def test_every_program_is_pinned(program: Program) -> None:
     assert f'"{program.package}"' in (places.HERE / program.folder / "tools.go").read_text()
 
 
 @pytest.mark.parametrize("part", [one for one in MANIFESTS if one.module], ids=lambda one: one.name)
-def test_the_modules_of_manifests_are_pinned(part: places.Manifests) -> None:
+def test_the_modules_of_manifests_are_pinned(part: Manifests) -> None:
     version = places.version_of(part.folder, part.module)
     assert f"{part.module} {version} h1:" in (places.HERE / part.folder / "go.sum").read_text()
 

@@ -41,7 +41,10 @@ _SPELLINGS: dict[ProviderType, dict[str, tuple[str, ...]]] = {
 
 
 def canonical_keys(provider: ProviderType, data: Mapping[str, str], key: str | None = None) -> dict[str, str]:
-    """The entries of a Secret under the names Butler uses; `key` is that of credentialsRef, for Harvester."""
+    """The entries of a Secret under the names Butler uses; `key` is that of credentialsRef, for Harvester. A provider
+    that others wrote gets all entries as they are."""
+    if provider is ProviderType.EXTERNAL:
+        return dict(data)
     spellings = _SPELLINGS.get(provider, {})
     if key and provider is ProviderType.HARVESTER:
         spellings = {"kubeconfig": (key,)}

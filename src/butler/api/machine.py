@@ -108,6 +108,8 @@ class MachineStatus(Status):
     """Where the machine is in its life."""
     provider_id: str | None = None
     """What the provider calls the machine."""
+    provider_task_id: str | None = None
+    """The provider's task that is at work."""
     ip_address: str | None = None
     """Primary address, known once the machine runs."""
     ip_addresses: tuple[str, ...] = ()
@@ -190,6 +192,8 @@ class LoadBalancerStatus(Status):
     """Address or DNS name."""
     resource_id: str | None = None
     """What the cloud calls it."""
+    provider_task_id: str | None = None
+    """The cloud's task that is at work."""
     registered_targets: int | None = None
     """Machines registered."""
     failure_reason: str | None = None

@@ -10,6 +10,7 @@ from .model import (
     AGE,
     Cidr,
     Column,
+    DnsLabel,
     Duration,
     HttpUrl,
     Model,
@@ -20,6 +21,7 @@ from .model import (
     Resource,
     Rule,
     Time,
+    Values,
 )
 from .shared import LocalRef, ProviderType, SecretRef, Status
 
@@ -267,6 +269,17 @@ class SimulatedSection(Model):
     """How old those are when they do."""
 
 
+class ExternalSection(Model):
+    """A provider that does not come with Butler."""
+
+    credentials_ref: SecretRef | None = None
+    """Another place for spec.credentialsRef."""
+    name: DnsLabel
+    """What the provider is called where it is installed."""
+    settings: Values = {}
+    """Whatever it needs to know; see its own documentation."""
+
+
 class PoolRef(Model):
     """A NetworkPool to take addresses from."""
 
@@ -335,7 +348,7 @@ class ProviderScope(Model):
     """The team; needed for type team."""
 
 
-_WITHOUT_CREDENTIALS = ("local", "simulated")
+_WITHOUT_CREDENTIALS = ("local", "simulated", "external")
 _NESTED_CREDENTIALS = ("harvester", "nutanix", "proxmox", "azure", "aws", "gcp")
 
 
@@ -344,7 +357,7 @@ def _credentials_rule() -> Rule:
     nested = [f"(has(self.{name}) && has(self.{name}.credentialsRef))" for name in _NESTED_CREDENTIALS]
     return Rule(
         " || ".join([*either, "has(self.credentialsRef)", *nested]),
-        "here or in the section of the provider, except for local and simulated",
+        "here or in the section of the provider, except for local, simulated and external",
         ".credentialsRef",
     )
 
@@ -378,9 +391,18 @@ class ProviderConfigSpec(Model):
     gcp: GcpSection | None = None
     local: LocalSection | None = None
     simulated: SimulatedSection | None = None
+    external: ExternalSection | None = None
     network: ProviderNetwork = ProviderNetwork()
     limits: ProviderLimits | None = None
     scope: ProviderScope = ProviderScope()
+
+    @property
+    def infrastructure(self) -> str:
+        """The name under which the provider is installed; empty when nothing says."""
+        kind = self.provider or self.type
+        if kind is ProviderType.EXTERNAL:
+            return self.external.name if self.external is not None else ""
+        return kind.value if kind is not None else ""
 
 
 class Capacity(Model):

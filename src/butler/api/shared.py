@@ -24,6 +24,8 @@ class ProviderType(Enum):
     GCP = "gcp"
     LOCAL = "local"
     SIMULATED = "simulated"
+    EXTERNAL = "external"
+    """One that others wrote; `spec.external` says which."""
 
     @property
     def is_cloud(self) -> bool:

@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 
 from butler.errors import ApiError, BadRequest, Cause, Details, Expired, Timeout, go_quoted
-from butler.kube.selectors import FieldSelector, LabelSelector, text_at
+from butler.kube.selectors import FieldSelector, LabelSelector
 
 from . import refusals
+from .builtins.selecting import selected_text
 from .requests import Answer, ListOptions, Target
 from .resources import Resource
 from .schema import go_json
@@ -112,7 +113,7 @@ class Matcher:
         for path, _, _ in fields.terms:
             if path not in ("metadata.name", "metadata.namespace") and path not in resource.selectable_fields:
                 raise _unknown_field(resource, path)
-        self._labels, self._fields = labels, fields
+        self._labels, self._fields, self._qualified = labels, fields, resource.qualified
         self.selective = bool(labels) or bool(fields)
         self._needs_all = any(not path.startswith("metadata.") for path, _, _ in fields.terms)
 
@@ -125,7 +126,7 @@ class Matcher:
 
     def matches(self, obj: dict[str, Any]) -> bool:
         return self._labels.matches(obj["metadata"].get("labels")) and self._fields.matches(
-            lambda path: text_at(obj, path)
+            lambda path: selected_text(self._qualified, obj, path)
         )
 
 

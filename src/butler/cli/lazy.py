@@ -87,12 +87,23 @@ def _outcome(group: click.Group, name: str) -> int:
     except ButlerError as error:
         _say(f"{name}: {error}")
         return exit_code(error)
+    except BrokenPipeError:
+        return FAILED
+    except OSError as error:
+        _say(f"{name}: {_of_the_system(error)}")
+        return FAILED
     return ended if isinstance(ended, int) else OK
 
 
 def exit_code(error: ButlerError) -> int:
     """The exit code of a command that an error ended."""
     return _BY_REASON.get(error.reason, FAILED)
+
+
+def _of_the_system(error: OSError) -> str:
+    """What the operating system refused, and about which file."""
+    about = f"{error.filename}: " if error.filename is not None else ""
+    return f"{about}{error.strerror or error}"
 
 
 def _say(text: str) -> None:

@@ -121,8 +121,10 @@ def _value(option: click.Option) -> str:
 def _default(option: click.Option) -> str:
     if isinstance(option.show_default, str):
         return option.show_default
-    if not option.show_default or option.default is None or callable(option.default):
+    if not option.show_default or callable(option.default):
         return ""
+    # As the program itself does it: what is left out is not the same as what was given as nothing.
+    default = option.get_default(click.Context(click.Command("")))
     if option.secondary_opts:
-        return f"`{option.opts[0] if option.default else option.secondary_opts[0]}`"
-    return f"`{option.default}`"
+        return f"`{option.opts[0] if default else option.secondary_opts[0]}`"
+    return "" if default is None else f"`{default}`"

@@ -13,6 +13,7 @@ from butler.api.shared import TENANTS_NAMESPACE
 from butler.apiserver.auth import files
 from butler.cli import progress
 from butler.cli.screen import screen_for
+from butler.controllers.cluster import versions
 from butler.engines.core import Secret
 from butler.engines.tenants import kubeconfig_in
 from butler.errors import AlreadyExists, NotFound
@@ -21,7 +22,6 @@ from butler.kube.client import Client
 from .home import Place
 
 NAME = "demo"
-VERSION = "v1.32.2"
 
 
 async def ensure(place: Place, client: Client) -> None:
@@ -38,7 +38,7 @@ async def ensure(place: Place, client: Client) -> None:
 def _demo() -> TenantCluster:
     return TenantCluster(
         metadata=ObjectMeta(name=NAME, namespace=TENANTS_NAMESPACE),
-        spec=TenantClusterSpec(kubernetes_version=VERSION, workers=Workers(replicas=2)),
+        spec=TenantClusterSpec(kubernetes_version=versions.DEFAULT, workers=Workers(replicas=2)),
     )
 
 

@@ -24,6 +24,14 @@ class Power(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class ExtraDisk:
+    """A further disk, which goes when its machine goes."""
+
+    size_gb: int
+    storage_class: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class MachineOrder:
     """A machine that is wanted. `token` is the UID of who wants it: two orders with the same token are one machine."""
 
@@ -32,8 +40,25 @@ class MachineOrder:
     cpu: int
     memory_mb: int
     disk_gb: int
-    user_data: str = ""
+    user_data: str = field(default="", repr=False)
+    """What the machine boots with, to be delivered unchanged; it holds secrets."""
     labels: Mapping[str, str] = field(default_factory=dict)
+    image: str = ""
+    """In the infrastructure's own terms; empty for that of the ProviderConfig."""
+    network_data: str = field(default="", repr=False)
+    extra_disks: tuple[ExtraDisk, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was seen of a machine before. A hint that makes a verb quicker: it may be missing, and it may be wrong."""
+
+    id: str = ""
+    task: str = ""
+    """The infrastructure's task that was at work for it."""
+
+
+NOTHING_KNOWN = Known()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +66,16 @@ class Machine:
     """A machine as the infrastructure shows it."""
 
     id: str
-    """The providerID a node of it carries."""
+    """The providerID a node of it carries; empty while the infrastructure has not said it."""
     name: str
     token: str
     power: Power
     addresses: tuple[str, ...] = ()
     """Private ones first; empty until it has one."""
     mac_addresses: tuple[str, ...] = ()
+    task: str = ""
+    """The infrastructure's task that is at work for it; it comes back as `Known` with the next call."""
+    zone: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +83,15 @@ class Check:
     """Something that was tried on an account, with what to do when it does not hold."""
 
     name: str
+    """One of CHECKS, where one fits."""
     passed: bool
     message: str
     remedy: str = ""
+    value: str = ""
+    """What was found, where that is of use by itself: the version of the platform."""
+
+
+CHECKS = ("reachable", "version", "credentials", "permissions", "image", "network", "storage", "capacity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +99,16 @@ class Asset:
     """Something on the infrastructure that carries our mark."""
 
     kind: str
+    """One of ASSETS, where one fits."""
     id: str
     name: str
     token: str
+    """For whom it was made."""
+    size: str = ""
+    """What keeping it takes, for people: `4 vCPU, 8 GiB`, `40 GB`."""
+
+
+ASSETS = ("vm", "disk", "nic", "address", "secret", "loadbalancer", "image")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,33 +119,48 @@ class Surroundings:
     chance: Chance = field(default_factory=SystemChance)
     simulation: object = None
     """The simulated data centre, where there is one."""
+    patience: float = 30.0
+    """Seconds within which an infrastructure has to answer one call."""
 
 
 class Provider(Protocol):
-    """An account on an infrastructure.
+    """An account on an infrastructure. The rules are in docs/reference/provider-contract.md.
 
     The verbs are idempotent and never wait for the infrastructure to finish: what is not done yet is seen by asking
-    again. They raise from the tree in `butler.errors`, and see neither Kubernetes nor phases."""
+    again. They raise ProviderError, retry nothing, and see neither Kubernetes nor phases."""
 
     name: ClassVar[str]
+    settles_in: ClassVar[float]
+    """Seconds after which `delete` sees whatever `create` has made, at the latest."""
 
-    async def create(self, order: MachineOrder) -> Machine:
-        """Ask for a machine; answers the one there is if it was asked for before."""
+    async def create(self, order: MachineOrder, known: Known = NOTHING_KNOWN) -> Machine:
+        """Ask for a machine, or go on with one that is half made; answers the one there is if it was asked for
+        before. Raises what the task in `known` ended with, if it failed."""
         ...
 
-    async def find(self, name: str, token: str) -> Machine | None: ...
+    async def find(self, name: str, token: str, known: Known = NOTHING_KNOWN) -> Machine | None: ...
 
-    async def delete(self, name: str, token: str) -> None:
-        """Ask for its end; nothing to do if there is none."""
+    async def delete(self, name: str, token: str, known: Known = NOTHING_KNOWN) -> bool:
+        """Ask for the end of everything that was made for a token. Answers whether nothing of it is left."""
         ...
 
-    async def check(self) -> tuple[Check, ...]: ...
+    async def check(self) -> tuple[Check, ...]:
+        """Try everything a machine needs, and change nothing. Raises ProviderError when nothing can be tried."""
+        ...
 
     async def inventory(self) -> tuple[Asset, ...]:
         """Everything that carries our mark."""
         ...
 
     async def close(self) -> None: ...
+
+
+class Connect(Protocol):
+    """How a ProviderConfig becomes a Provider: `connect` in the `provider` module of every provider."""
+
+    def __call__(
+        self, config: ProviderConfig, credentials: Mapping[str, str], surroundings: Surroundings, /
+    ) -> Provider: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,6 +201,8 @@ class Controller:
                 return None
             outcome = await self.reconciler.finalize(obj)
             return await self._finish(key, obj, outcome)
+        if not self.reconciler.concerns(obj):
+            return None
         if finalizer and finalizer not in finalizers_of(obj):
             finalizers = {"finalizers": [*finalizers_of(obj), finalizer]}
             obj = await self._patch(key, obj, {"metadata": finalizers}, self.reconciler.kind)

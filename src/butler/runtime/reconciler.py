@@ -111,6 +111,10 @@ class Reconciler(Protocol[Obj_contra]):
     patience: float = 120.0
     """Seconds after which a call is given up and counted as failed."""
 
+    def concerns(self, obj: Obj_contra) -> bool:
+        """Whether an object is this controller's business at all. One that is not gets no finalizer and no visit."""
+        return True
+
     async def reconcile(self, obj: Obj_contra) -> Outcome:
         """Bring the world closer to what the object says."""
         ...

@@ -113,11 +113,13 @@ def _scalar(base: Type, convert: Convert) -> Type:
 
 
 _NUMBER = _scalar(DOUBLE, _double)
+TIMESTAMP_TEXT = _scalar(TIMESTAMP, _reader(times.loose_timestamp, "date-time formatted string"))
+"""A point in time that lies in an object as text."""
 _STRINGS = {
     "byte": _scalar(BYTES, _reader(_bytes, "byte formatted string")),
     "duration": _scalar(DURATION, _reader(times.loose_duration, "duration")),
     "date": _scalar(TIMESTAMP, _reader(times.day, "date formatted string")),
-    "date-time": _scalar(TIMESTAMP, _reader(times.loose_timestamp, "date-time formatted string")),
+    "date-time": TIMESTAMP_TEXT,
 }
 
 

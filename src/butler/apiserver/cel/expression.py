@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from .typesystem import BOOL, DYN, STRING
+from collections.abc import Iterable, Mapping
+
+from .typesystem import BOOL, DYN, STRING, Type
 from .values import CelError, CostExceeded, Value
 
 
 class Expression:
-    """A compiled expression over variables of any type."""
+    """A compiled expression over variables, of any type unless one is given."""
 
-    def __init__(self, text: str, variables: tuple[str, ...]) -> None:
+    def __init__(self, text: str, variables: Iterable[str] | Mapping[str, Type]) -> None:
         """Raises CompileError with the words of cel-go."""
         # The parser and the function library are loaded with the first expression.
         from .compiling import compile_text  # noqa: PLC0415 - loads the parser, which most kinds never need
 
-        self.text, self.variables = text, variables
-        self._compiled = compile_text(text, dict.fromkeys(variables, DYN))
+        types = variables if isinstance(variables, Mapping) else dict.fromkeys(variables, DYN)
+        self.text, self.variables = text, tuple(types)
+        self._compiled = compile_text(text, types)
 
     @property
     def names(self) -> frozenset[str]:
         """The variables the expression reads."""
         return self._compiled.names
+
+    @property
+    def type(self) -> Type:
+        """What the expression results in."""
+        return self._compiled.type
 
     @property
     def may_be_bool(self) -> bool:

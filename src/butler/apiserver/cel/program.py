@@ -76,7 +76,7 @@ class _Builder:
         if kind.is_object:
             field = kind.fields[name]
             if node.is_test:
-                return lambda frame: operand(frame).get(field.key) is not None
+                return lambda frame: (operand(frame) or {}).get(field.key) is not None
             return _member(operand, name, field.key, field.type)
         if node.is_test:
             return lambda frame: has_entry(operand(frame), name, kind)
@@ -249,7 +249,8 @@ def _member(operand: Run, name: str, key: str, kind: Type) -> Run:
     convert = kind.convert
 
     def read(frame: Frame) -> Value:
-        value = operand(frame).get(key)
+        base = operand(frame)
+        value = None if base is None else base.get(key)
         if value is None:
             raise CelError(f"no such key: {name}")
         return value

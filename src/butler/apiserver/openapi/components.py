@@ -12,9 +12,42 @@ from . import names
 
 Schemas = dict[str, Mapping[str, Any]]
 
-_TEXT = {"type": "string"}
-_OBJECT_META = {"allOf": [{"$ref": f"#/components/schemas/{names.META}.ObjectMeta"}]}
-_LIST_META = {"allOf": [{"$ref": f"#/components/schemas/{names.META}.ListMeta"}]}
+_CONVENTIONS = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
+_TYPE_META = {
+    "apiVersion": {
+        "description": "APIVersion defines the versioned schema of this representation of an object. Servers should "
+        "convert recognized schemas to the latest internal value, and may reject unrecognized values. "
+        f"More info: {_CONVENTIONS}#resources",
+        "type": "string",
+    },
+    "kind": {
+        "description": "Kind is a string value representing the REST resource this object represents. Servers may infer "
+        "this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. "
+        f"More info: {_CONVENTIONS}#types-kinds",
+        "type": "string",
+    },
+}
+_EMBEDDED_TYPE_META = {
+    "apiVersion": {
+        "description": "apiVersion defines the versioned schema of this representation of an object. "
+        f"More info: {_CONVENTIONS}#resources",
+        "type": "string",
+    },
+    "kind": {
+        "description": "kind is a string value representing the type of this object. In CamelCase. "
+        f"More info: {_CONVENTIONS}#types-kinds",
+        "type": "string",
+    },
+}
+"""`kubectl explain` shows these texts of every kind, and tools look for them."""
+_OBJECT_META = {
+    "description": f"Standard object's metadata. More info: {_CONVENTIONS}#metadata",
+    "allOf": [{"$ref": f"#/components/schemas/{names.META}.ObjectMeta"}],
+}
+_LIST_META = {
+    "description": f"Standard list metadata. More info: {_CONVENTIONS}#types-kinds",
+    "allOf": [{"$ref": f"#/components/schemas/{names.META}.ListMeta"}],
+}
 _ALWAYS: Schemas = {f"{names.META}.Patch": {"type": "object"}}
 
 
@@ -55,7 +88,7 @@ def custom_schemas(resource: Resource) -> Iterator[tuple[str, dict[str, Any]]]:
     source = schema.unpack() if isinstance(schema, CustomSchema) else dict(schema.source)
     published = _published(source)
     published.setdefault("type", "object")
-    published["properties"] = _with_object_fields(published.get("properties", {}))
+    published["properties"] = _with_object_fields(published.get("properties", {}), _TYPE_META)
     extra: dict[str, Any] = {}
     if resource.selectable_fields:
         extra["x-kubernetes-selectable-fields"] = [{"fieldPath": path} for path in resource.selectable_fields]
@@ -66,9 +99,12 @@ def custom_schemas(resource: Resource) -> Iterator[tuple[str, dict[str, Any]]]:
         "type": "object",
         "required": ["items"],
         "properties": {
-            "apiVersion": _TEXT,
-            "items": {"type": "array", "items": {"$ref": f"#/components/schemas/{name}"}},
-            "kind": _TEXT,
+            **_TYPE_META,
+            "items": {
+                "description": f"List of {resource.plural}. More info: {_CONVENTIONS}",
+                "type": "array",
+                "items": {"$ref": f"#/components/schemas/{name}"},
+            },
             "metadata": _LIST_META,
         },
         "x-kubernetes-group-version-kind": _kinds(resource, resource.list_kind),
@@ -80,8 +116,8 @@ def _kinds(resource: Resource, kind: str) -> list[dict[str, str]]:
     return [{"group": resource.group, "kind": kind, "version": resource.version}]
 
 
-def _with_object_fields(properties: dict[str, Any]) -> dict[str, Any]:
-    return dict(sorted({**properties, "apiVersion": _TEXT, "kind": _TEXT, "metadata": _OBJECT_META}.items()))
+def _with_object_fields(properties: dict[str, Any], type_meta: dict[str, Any]) -> dict[str, Any]:
+    return dict(sorted({**properties, **type_meta, "metadata": _OBJECT_META}.items()))
 
 
 def _published(source: dict[str, Any]) -> dict[str, Any]:
@@ -95,6 +131,6 @@ def _published(source: dict[str, Any]) -> dict[str, Any]:
     if source.get("x-kubernetes-int-or-string") and "anyOf" not in source and "allOf" not in source:
         shown["anyOf"] = [{"type": "integer"}, {"type": "string"}]
     if source.get("x-kubernetes-embedded-resource"):
-        shown["properties"] = _with_object_fields(shown.get("properties", {}))
+        shown["properties"] = _with_object_fields(shown.get("properties", {}), _EMBEDDED_TYPE_META)
         shown["required"] = list(dict.fromkeys([*source.get("required", ()), "kind", "apiVersion"]))
     return shown

@@ -30,7 +30,7 @@ async def why(session: Session, name: str, output: str) -> None:
     from butler.controllers.cluster.explaining import explain
 
     with speaking_of(session, name):
-        found = await explain(session.client, session.namespace, name)
+        found = await explain(session.client, session.namespace, name, session.clock.now())
     if output != "text":
         click.echo(document(_item(found), output))
         return
@@ -39,8 +39,8 @@ async def why(session: Session, name: str, output: str) -> None:
     for title, value in facts.items():
         if value:
             click.echo(f"  {title.ljust(12)} {plain(value)}")
-    for depth, link in enumerate(found.chain):
-        click.echo(f"  {'because' if depth == 0 else '       '}      {'  ' * depth}{plain(link)}")
+    for number, link in enumerate(found.chain):
+        click.echo(f"  {'because' if number == 0 else '       '}      {'  ' * bool(number)}{plain(link)}")
     if found.next_command:
         click.echo(f"\nNext:\n  {found.next_command}")
 

@@ -59,10 +59,8 @@ def accept(cluster: TenantCluster, sight: Sight) -> Accepted:
     config = normalise(config) if config is not None else None
     team = _team(cluster, config, sight)
     provider = _provider(cluster, team, config, sight)
-    kind = provider.spec.provider
-    assert kind is not None, "normalise() fills it in"
     try:
-        templates = registry.templates(kind.value)
+        templates = registry.templates(provider.spec.infrastructure)
     except InvalidConfiguration as error:
         raise Refused(
             "InvalidConfiguration", [_invalid("spec.providerConfigRef.name", provider.key, str(error))]

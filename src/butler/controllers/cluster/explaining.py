@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from butler.api.cluster import TenantCluster
 from butler.api.shared import SYSTEM_NAMESPACE, TENANTS_NAMESPACE
 from butler.engines.capi.kinds import Machine
+from butler.errors import Forbidden
 from butler.kube.client import Client, Selection
 
 from . import kinds, names
@@ -20,6 +21,10 @@ from .sight import Snapshot
 from .status import READY
 from .step import Step, Verdict, Whose
 from .steps import STEPS
+from .troubles import Trouble, deletion_text, find_troubles
+
+_NAMED = 3
+"""So many machines are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +37,20 @@ class Explanation:
     whose: str
     next_command: str
     chain: tuple[str, ...] = ()
-    """From the cluster down to what everything else waits for."""
+    """What the answer rests on: the step, and what is said below it."""
 
 
-async def explain(client: Client, namespace: str, name: str) -> Explanation:
-    """Why a cluster is as it is. Raises NotFound."""
+async def explain(client: Client, namespace: str, name: str, now: datetime) -> Explanation:
+    """Why a cluster is as it is; only what the cluster itself says where we may not look further. Raises NotFound,
+    Forbidden."""
     cluster = await client.get(TenantCluster, name, namespace)
+    try:
+        return await _looked_into(client, cluster, now)
+    except Forbidden as error:
+        return _told(cluster, error)
+
+
+async def _looked_into(client: Client, cluster: TenantCluster, now: datetime) -> Explanation:
     if cluster.deleting:
         return await _deletion(client, cluster)
     sight = Snapshot()
@@ -46,14 +59,32 @@ async def explain(client: Client, namespace: str, name: str) -> Explanation:
         accepted = accept(cluster, sight)
     except Refused as refused:
         return _refused(cluster, refused)
-    inside = cluster.status.tenant_namespace or names.tenant_namespace(name, cluster.metadata.uid)
+    meta = cluster.metadata
+    inside = cluster.status.tenant_namespace or names.tenant_namespace(meta.name, meta.uid)
     await fetch_parts(client, sight, inside, accepted)
     scope = Scope(accepted, inside, sight)
     for step in STEPS:
         verdict = step.verdict(scope)
         if not verdict.done:
-            return await _waiting(client, scope, step, verdict)
+            return await _waiting(client, scope, step, verdict, now)
     return _running(cluster)
+
+
+def _told(cluster: TenantCluster, error: Forbidden) -> Explanation:
+    """What the cluster's own conditions say, for those who may see no more."""
+    unmet = [one for step in STEPS if (one := cluster.status.condition(step.condition)) and one.status != "True"]
+    ready = cluster.status.condition(READY)
+    said = next(iter(unmet), ready)
+    if said is None or said.status == "True":
+        return _running(cluster)
+    return Explanation(
+        summary=f"{cluster.metadata.name} is not ready",
+        waiting_for=said.message or said.reason,
+        since=said.last_transition_time,
+        whose="",
+        next_command=f"butlerctl cluster get {cluster.metadata.name}{_flag(cluster)}",
+        chain=(said.message or said.reason, f"you may not see more: {error}"),
+    )
 
 
 def _running(cluster: TenantCluster) -> Explanation:
@@ -93,18 +124,14 @@ def _refused(cluster: TenantCluster, refused: Refused) -> Explanation:
     )
 
 
-async def _waiting(client: Client, scope: Scope, step: Step, verdict: Verdict) -> Explanation:
+async def _waiting(client: Client, scope: Scope, step: Step, verdict: Verdict, now: datetime) -> Explanation:
     cluster = scope.cluster
     chain = [f"{step.title}: {verdict.message}"]
-    whose = verdict.whose
     command = f"butlerctl cluster events {scope.name}{_flag(cluster)}"
     if step.condition == "WorkersReady":
-        found = await _slow_machines(client, scope)
-        chain += [text for text, _ in found]
-        if any(failing for _, failing in found):
-            whose = Whose.INFRASTRUCTURE
+        found = await find_troubles(client, scope, now)
         if found:
-            command = f"butlerctl cluster nodes {scope.name}{_flag(cluster)}"
+            return _held_up(scope, chain[0], found)
     elif step.condition in {"ControlPlaneReady", "InfrastructureReady"}:
         chain += list(_object_conditions(scope))
     elif step.condition == "QuotaSatisfied":
@@ -113,30 +140,36 @@ async def _waiting(client: Client, scope: Scope, step: Step, verdict: Verdict) -
         summary=f"{scope.name} waits for its {step.title.lower()}",
         waiting_for=chain[-1],
         since=_since(cluster, step.condition) or cluster.metadata.creation_timestamp,
-        whose=whose.value,
+        whose=verdict.whose.value,
         next_command=command,
         chain=tuple(chain),
     )
 
 
-async def _slow_machines(client: Client, scope: Scope) -> list[tuple[str, bool]]:
-    """Each machine that is not ready: what it says, and whether that sounds like more than waiting."""
-    listed = await client.list(Machine, Selection(scope.namespace))
-    found = []
-    for machine in listed.items:
-        told = [one for one in machine.status.conditions if one.type in _TELLING and one.status != "True"]
-        if not told:
-            continue
-        ready = machine.status.condition("Ready")
-        if ready is not None and ready.status == "True":
-            continue
-        one = told[0]
-        text = f"Machine {machine.metadata.name} ({machine.status.phase}): {one.message or one.reason}"
-        found.append((text, "ail" in one.reason or "ail" in one.message))
-    return sorted(found, key=lambda each: each[1])
-
-
-_TELLING = ("InfrastructureReady", "BootstrapConfigReady", "NodeReady", "NodeHealthy")
+def _held_up(scope: Scope, said: str, found: Sequence[Trouble]) -> Explanation:
+    """By machines: the worst of them decides whose turn it is and what to do."""
+    worst, cluster, provider = found[0], scope.cluster, scope.accepted.provider
+    chain = [said, *(one.text for one in found[:_NAMED])]
+    if len(found) > _NAMED:
+        chain.append(f"and {len(found) - _NAMED} more machines that are not ready")
+    ready = provider.status.condition(READY)
+    if ready is not None and ready.status == "False":
+        chain.append(f"ProviderConfig {provider.metadata.name}: {ready.message}")
+    if worst.is_lost:
+        # Cluster API makes another one for it.
+        command = f"kubectl delete machine {worst.machine} -n {scope.namespace}"
+    elif worst.is_serious:
+        command = f"kubectl describe providerconfig {provider.metadata.name} -n {provider.metadata.namespace}"
+    else:
+        command = f"butlerctl cluster nodes {scope.name}{_flag(cluster)}"
+    return Explanation(
+        summary=f"{scope.name} waits for its workers",
+        waiting_for=worst.text,
+        since=_since(cluster, "WorkersReady") or cluster.metadata.creation_timestamp,
+        whose=worst.whose.value,
+        next_command=command,
+        chain=tuple(chain),
+    )
 
 
 def _object_conditions(scope: Scope) -> Iterator[str]:
@@ -150,7 +183,7 @@ def _object_conditions(scope: Scope) -> Iterator[str]:
 async def _deletion(client: Client, cluster: TenantCluster) -> Explanation:
     inside = cluster.status.tenant_namespace or names.tenant_namespace(cluster.metadata.name, cluster.metadata.uid)
     left = await client.list(Machine, Selection(inside))
-    chain = [f"Machine {one.metadata.name}: {_deleting_text(one)}" for one in left.items]
+    chain = [f"Machine {one.metadata.name}: {deletion_text(one)}" for one in left.items[:_NAMED]]
     said = cluster.status.condition(READY)
     waiting = said.message if said and said.reason == "Deleting" else "its controller"
     return Explanation(
@@ -161,11 +194,6 @@ async def _deletion(client: Client, cluster: TenantCluster) -> Explanation:
         next_command=f"kubectl get machines,namespaces -n {inside}",
         chain=(waiting, *chain),
     )
-
-
-def _deleting_text(machine: Machine) -> str:
-    said = machine.status.condition("Deleting")
-    return (said.message or said.reason) if said else (machine.status.phase or "is going")
 
 
 def _since(cluster: TenantCluster, condition: str) -> datetime | None:

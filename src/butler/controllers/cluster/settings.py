@@ -102,7 +102,7 @@ def settings_of(cluster: TenantCluster, team: Team | None, config: ButlerConfig 
     spec = cluster.spec
     platform = config.spec if config is not None else None
     return Settings(
-        version=spec.kubernetes_version or defaults.kubernetes_version or versions.DEFAULT,
+        version=spec.kubernetes_version or _running_version(cluster) or defaults.kubernetes_version or versions.DEFAULT,
         pools=tuple(_pools(cluster, defaults, platform.ssh_authorized_key if platform else None)),
         addons=tuple(_addons(cluster, config)),
         control_plane_resources=_resources(
@@ -110,6 +110,12 @@ def settings_of(cluster: TenantCluster, team: Team | None, config: ButlerConfig 
         ),
         time_servers=spec.time_servers or (platform.default_time_servers if platform else ()),
     )
+
+
+def _running_version(cluster: TenantCluster) -> str | None:
+    """A cluster that names no version keeps the one it got, whatever becomes of the defaults."""
+    seen = cluster.status.observed_state
+    return seen.kubernetes_version if seen is not None else None
 
 
 def _pools(cluster: TenantCluster, defaults: ClusterDefaults, ssh_key: str | None) -> Iterable[PoolSettings]:

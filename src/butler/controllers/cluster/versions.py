@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-DEFAULT = "v1.30.2"
-"""What a cluster gets when nobody says."""
+DEFAULT = "v1.32.2"
+"""What a new cluster gets when nobody says."""
 
 OLDEST, NEWEST = (1, 28), (1, 36)
 """The minors that can be asked for."""

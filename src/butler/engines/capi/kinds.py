@@ -19,6 +19,9 @@ VERSION = "v1beta2"
 CLUSTER_NAME = "cluster.x-k8s.io/cluster-name"
 """Label of everything that belongs to a Cluster."""
 DEPLOYMENT_NAME = "cluster.x-k8s.io/deployment-name"
+AUTOSCALER_MIN_SIZE = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size"
+AUTOSCALER_MAX_SIZE = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"
+"""Annotations that leave the size of a MachineDeployment to the cluster autoscaler."""
 SET_NAME = "cluster.x-k8s.io/set-name"
 SECRET_TYPE = "cluster.x-k8s.io/secret"  # noqa: S105 -- a type, not a secret
 

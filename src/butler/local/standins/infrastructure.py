@@ -15,7 +15,7 @@ from butler.api.shared import SYSTEM_NAMESPACE
 from butler.engines.capi.kinds import CLUSTER_NAME, Cluster, KubeadmConfig, Machine
 from butler.engines.core import Secret
 from butler.engines.tenants import VALUE, Connect, Tenants
-from butler.errors import CapacityExhausted, NotFound, ProviderError
+from butler.errors import ApiError, CapacityExhausted, InvalidConfiguration, NotFound, ProviderError
 from butler.kube.client import Client
 from butler.providers.contract import Machine as Vm
 from butler.providers.contract import MachineOrder, Power
@@ -153,16 +153,16 @@ class SimulatedMachines(Reconciler[SimulatedMachine]):
         machine = self._owner(obj)
         if machine is None:
             return Outcome()
-        account = self._account(obj)
-        if account is None:
-            absent = shown.Fact(False, "ProviderConfigNotFound", f"There is no ProviderConfig {_config_key(obj)}.")
-            return Outcome(shown.with_facts(obj, absent, shown.NO_MACHINE))
         try:
+            account = self._account(obj)
+            if account is None:
+                absent = shown.Fact(False, "ProviderConfigNotFound", f"There is no ProviderConfig {_config_key(obj)}.")
+                return Outcome(shown.with_facts(obj, absent, shown.NO_MACHINE))
             vm = await account.provider.find(obj.metadata.name, obj.metadata.uid)
             if vm is None and obj.spec.provider_id is None:
                 return await self._ordered(obj, machine, account)
             return await self._progress(obj, machine, account, vm)
-        except ProviderError as error:
+        except (ProviderError, InvalidConfiguration) as error:
             if error.retryable and not isinstance(error, CapacityExhausted):
                 raise
             refused = shown.Fact(False, error.reason, str(error))
@@ -170,7 +170,7 @@ class SimulatedMachines(Reconciler[SimulatedMachine]):
 
     async def finalize(self, obj: SimulatedMachine) -> Outcome:
         name, token = obj.metadata.name, obj.metadata.uid
-        account = self._account(obj) or self._nameless(obj)
+        account = self._account_for_removal(obj)
         await account.provider.delete(name, token)
         if await account.provider.find(name, token) is not None:
             return Outcome(again=self._next_change(account, obj) or _MISSING)
@@ -242,7 +242,13 @@ class SimulatedMachines(Reconciler[SimulatedMachine]):
         tenant = await self._tenants.reach(obj.metadata.namespace, cluster)
         if tenant is None:
             return Outcome(shown.running(obj, joining.vm, shown.NO_TENANT), again=_MISSING)
-        await self._join(joining, key(obj.metadata.namespace, cluster), tenant)
+        try:
+            await self._join(joining, key(obj.metadata.namespace, cluster), tenant)
+        except ApiError as error:
+            if error.retryable:
+                raise
+            # A kubelet tries for ever: the control plane may be about to get another kubeconfig.
+            return Outcome(shown.running(obj, joining.vm, shown.NO_TENANT), again=_MISSING)
         return Outcome(shown.running(obj, joining.vm, shown.PROVISIONED), again=coming)
 
     async def _join(self, joining: nodes.Joining, cluster: str, tenant: Client) -> None:
@@ -305,10 +311,14 @@ class SimulatedMachines(Reconciler[SimulatedMachine]):
             self._accounts[name] = known
         return known
 
-    def _nameless(self, obj: SimulatedMachine) -> Account:
-        """The account of a ProviderConfig that is gone; what it left can still be removed."""
+    def _account_for_removal(self, obj: SimulatedMachine) -> Account:
+        """The account also of a ProviderConfig that is gone or wrong: what it left can still be removed."""
+        try:
+            known = self._account(obj)
+        except InvalidConfiguration:
+            known = None
         name = _config_key(obj)
-        return Account(name, 0, Simulated(self._datacentre, name, SimulatedSection()))
+        return known or Account(name, 0, Simulated(self._datacentre, name, SimulatedSection()))
 
     def _config_of(self, machine: Machine) -> KubeadmConfig | None:
         ref = machine.spec.bootstrap.config_ref

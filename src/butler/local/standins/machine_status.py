@@ -31,7 +31,7 @@ NO_DATA = Fact(False, "WaitingForBootstrapData", "The machine waits for the data
 BOOTING = Fact(False, "WaitingForStartupTimeout", "The machine is booting.")
 JOINING = Fact(False, "WaitingForStartupTimeout", "The kubelet is starting.")
 NO_MACHINE = Fact(False, "WaitingForVMProvisioned", "The kubelet needs a machine that runs.")
-NO_TENANT = Fact(False, "WaitingForControlPlane", "The kubelet finds no kubeconfig of its cluster.")
+NO_TENANT = Fact(False, "WaitingForControlPlane", "The kubelet is not let into its cluster yet.")
 SILENT = Fact(False, "NodeNotReady", "Nothing is heard of the kubelet.")
 NOT_RUNNING = {
     None: Fact(False, "VMNotFound", "The machine has disappeared from the data centre."),

@@ -14,6 +14,8 @@ from butler.runtime.clock import Chance, Clock, SystemChance, SystemClock, fract
 
 from ..contract import MachineOrder, Power
 from .section import Knobs
+from .shelf import TABLE as _SHELF
+from .shelf import Shelf
 from .vm import Fate, Vm
 
 NAME = "simulated"
@@ -45,6 +47,7 @@ class DataCentre:
     ) -> None:
         self.clock, self.chance, self.fast = clock or SystemClock(), chance or SystemChance(), fast
         self._database = _opened(path)
+        self.shelf = Shelf(self._database, self.clock)
         self._vms: dict[str, Vm] = {}
         self._by_token: dict[tuple[str, str], list[str]] = {}
         self._addresses: set[str] = set()
@@ -257,6 +260,7 @@ def _opened(path: Path | None) -> sqlite3.Connection:
         if not found:
             database.execute(_TABLE)
             database.execute(f"PRAGMA user_version = {_FORMAT}")
+        database.execute(_SHELF)
     except sqlite3.DatabaseError as error:
         database.close()
         raise DataDamaged(f"{path}: {error}; move it away to begin with an empty data centre") from error

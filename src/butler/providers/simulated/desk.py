@@ -25,6 +25,8 @@ class Trouble(Enum):
     """It did what it should, but the answer is lost."""
     TWICE = "Twice"
     """It arrives twice."""
+    LIMITED = "Limited"
+    """It is told to come again."""
 
 
 Weather = Callable[[str, Knobs], Trouble]
@@ -65,6 +67,8 @@ class Desk:
         trouble = self._weather(verb, knobs)
         if trouble is Trouble.BEFORE:
             raise ProviderUnavailable(NAME, machine, f"{verb}: connection refused")
+        if trouble is Trouble.LIMITED:
+            raise RateLimited(NAME, machine, f"{verb}: too many calls", 1.0)
         answer = effect()
         if trouble is Trouble.TWICE:
             answer = effect()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from butler import __version__
 from butler.api.provider import ProviderConfig, SimulatedSection
 from butler.errors import InvalidConfiguration
 
-from ..contract import Asset, Check, Machine, MachineOrder, Power, Surroundings
+from ..contract import NOTHING_KNOWN, Asset, Check, Known, Machine, MachineOrder, Power, Surroundings
 from .datacentre import NAME, DataCentre
 from .desk import Desk, Weather, by_chance
 from .section import Knobs
@@ -30,57 +31,70 @@ class Simulated:
     """An account of the simulated data centre, called as its ProviderConfig is."""
 
     name: ClassVar[str] = NAME
+    settles_in: ClassVar[float] = 0.0
 
     def __init__(
         self, datacentre: DataCentre, account: str, section: SimulatedSection, weather: Weather | None = None
     ) -> None:
-        self._datacentre, self._account = datacentre, account
+        self._datacentre, self.account = datacentre, account
+        self.shelf = datacentre.shelf
         knobs = Knobs.of(section, f"ProviderConfig {account}")
-        self._knobs = knobs.without_delays() if datacentre.fast else knobs
-        self._desk = Desk(datacentre.clock, weather or by_chance(datacentre.chance))
+        self.knobs = knobs.without_delays() if datacentre.fast else knobs
+        self.desk = Desk(datacentre.clock, weather or by_chance(datacentre.chance))
 
-    async def create(self, order: MachineOrder) -> Machine:
+    async def create(self, order: MachineOrder, known: Known = NOTHING_KNOWN) -> Machine:
         # An infrastructure that ignores tokens must not be asked twice, so look first.
         if found := await self.find(order.name, order.token):
             return found
-        vm = await self._desk.ask(
+        vm = await self.desk.ask(
             "create",
             order.name,
-            self._knobs,
-            lambda: self._datacentre.create(self._account, order, self._knobs),
+            self.knobs,
+            lambda: self._datacentre.create(self.account, order, self.knobs),
         )
         return self._shown(vm)
 
-    async def find(self, name: str, token: str) -> Machine | None:
-        vms = await self._desk.ask("find", name, self._knobs, lambda: self._visible(token))
+    async def find(self, name: str, token: str, known: Known = NOTHING_KNOWN) -> Machine | None:
+        vms = await self.desk.ask("find", name, self.knobs, lambda: self._visible(token))
         return self._shown(vms[0]) if vms else None
 
-    async def delete(self, name: str, token: str) -> None:
-        removal = self._knobs.removal
-        await self._desk.ask(
-            "delete", name, self._knobs, lambda: self._datacentre.delete(self._account, token, removal)
-        )
+    async def delete(self, name: str, token: str, known: Known = NOTHING_KNOWN) -> bool:
+        return await self.desk.ask("delete", name, self.knobs, lambda: self._removed(token))
 
     async def check(self) -> tuple[Check, ...]:
-        await self._desk.ask("check", "", self._knobs, lambda: None)
-        taken = len(self._datacentre.of_account(self._account))
-        limit = self._knobs.section.capacity
+        await self.desk.ask("check", "", self.knobs, lambda: None)
+        taken = len(self._datacentre.of_account(self.account))
+        limit = self.knobs.section.capacity
         room = f"{taken} machines" if limit is None else f"{taken} of {limit} machines"
         return (
             Check("reachable", True, "The simulated data centre answers."),
+            Check("version", True, "It is as old as this program.", value=__version__),
             Check("capacity", limit is None or limit > 0, room, "Raise spec.simulated.capacity."),
         )
 
     async def inventory(self) -> tuple[Asset, ...]:
-        vms = await self._desk.ask("inventory", "", self._knobs, lambda: self._datacentre.of_account(self._account))
-        return tuple(Asset("vm", SCHEME + vm.id, vm.name, vm.token) for vm in vms)
+        return await self.desk.ask("inventory", "", self.knobs, self._assets)
 
     async def close(self) -> None:
         """There is nothing to give back."""
 
+    def _removed(self, token: str) -> bool:
+        self._datacentre.delete(self.account, token, self.knobs.removal)
+        return not self._datacentre.of_token(self.account, token)
+
+    def _assets(self) -> tuple[Asset, ...]:
+        vms = self._datacentre.of_account(self.account)
+        return (
+            *(Asset("vm", SCHEME + vm.id, vm.name, vm.token, f"{vm.cpu} vCPU, {vm.memory_mb} MiB") for vm in vms),
+            *(
+                Asset(item.kind, SCHEME + item.id, item.name, item.token)
+                for item in self.shelf.of_account(self.account)
+            ),
+        )
+
     def _visible(self, token: str) -> list[Vm]:
         now = self._now()
-        return [vm for vm in self._datacentre.of_token(self._account, token) if now >= vm.visible_at]
+        return [vm for vm in self._datacentre.of_token(self.account, token) if now >= vm.visible_at]
 
     def _shown(self, vm: Vm) -> Machine:
         power = vm.power(self._now())

@@ -15,7 +15,7 @@ CASES = (
     case("subresources that are not there", *quietly(post(MAPS, config_map("a")), post(WIDGETS, widget("a"))), get(f"{MAPS}/a/status"), get(f"{MAPS}/a/nothing"), get(f"{WIDGETS}/a/nothing"), put(f"{MAPS}/a/status", config_map("a")), get(f"{WIDGETS}/a/status/more"), get(f"{MAPS}/a/b/c")),
     case("paths that lead nowhere", get("/nothing"), get("/apis/"), get("/api/"), get("/apis/apps/"), get("/api/v1/"), get("//api/v1"), get("/healthz/nothing"), post("/nothing", {}), get("/.well-known/nothing")),
     case("verbs that are not offered", put(MAPS, config_map("a")), patch(MAPS, {}), post(f"{MAPS}/a", config_map("a")), put(WIDGETS, widget("a")), patch(WIDGETS, {}), post(f"{WIDGETS}/a", widget("a")), delete("/api/v1/configmaps"), delete(f"/apis/{GROUP}/v1/widgets"), post("/api/v1/configmaps", config_map("a")), post(f"/apis/{GROUP}/v1/widgets", widget("a"))),
-    case("verbs that the API lacks", Step("OPTIONS", MAPS), Step("TRACE", MAPS), Step("BREW", MAPS), Step("HEAD", MAPS), Step("BREW", WIDGETS)),
+    case("verbs that the API lacks", Step("OPTIONS", MAPS), Step("TRACE", MAPS), Step("LOCK", MAPS), Step("HEAD", MAPS), Step("LOCK", WIDGETS)),
     case("namespaces cannot be deleted all at once", delete(NAMESPACES)),
     case("a scope that does not fit", get("/api/v1/namespaces/$ns/nodes"), get("/apis/rbac.authorization.k8s.io/v1/namespaces/$ns/clusterroles")),
     case("broken JSON", *[post(MAPS, text) for text in _BROKEN]),

@@ -26,7 +26,7 @@ _UNKNOWN_DEPLOYMENT = deployment("a", replica=3, template={**template(), "spec":
 _UNKNOWN_WIDGET = widget("a", {"nonsense": 1}, spec={"colour": "red", "unknown": 1, "ports": [{"name": "x", "nr": 1}], "nested": {"deep": 1}}, other=2)
 _TWICE_MAP = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","name":"a"},"data":{"k":"1","k":"2"}}'
 _TWICE_WIDGET = f'{{"apiVersion":"{GROUP}/v1","kind":"Widget","metadata":{{"name":"a","name":"a"}},"spec":{{"size":3,"size":4}}}}'
-_TWICE_YAML = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  k: x\n  k: y\n"
+_TWICE_YAML = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  k: one\n  k: two\n"
 
 
 def _each(path: str, body: Any, **more: Any) -> tuple[Step, ...]:

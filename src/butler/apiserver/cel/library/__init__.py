@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..functions import Overload
 from . import (
+    authorization,
     conversions,
     formats,
     lists,
@@ -16,7 +17,19 @@ from . import (
     versions,
 )
 
-_MODULES = (standard, conversions, strings, lists, optionals, quantities, network, urls, formats, versions)
+_MODULES = (
+    standard,
+    conversions,
+    strings,
+    lists,
+    optionals,
+    quantities,
+    network,
+    urls,
+    formats,
+    versions,
+    authorization,
+)
 
 
 def overloads() -> list[Overload]:

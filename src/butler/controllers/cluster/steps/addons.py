@@ -32,6 +32,10 @@ class Addons(Step):
 
 
 def observed(scope: Scope) -> tuple[ObservedAddon, ...]:
+    """What the installer last found. Nothing is in a cluster whose control plane does not run yet, or has to be made
+    anew because someone deleted it."""
+    if not scope.running_version:
+        return ()
     state = scope.cluster.status.observed_state
     return state.addons if state is not None else ()
 

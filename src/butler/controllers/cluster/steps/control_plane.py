@@ -34,7 +34,7 @@ class ControlPlane(Step):
             return Verdict(False, "ControlPlaneUpgrading", f"Kamaji takes it from {old} to {wanted}", changing=True)
         if status != "Ready":
             return Verdict(False, "ControlPlaneNotReady", f"Kamaji says {status}", Whose.PLATFORM)
-        return Verdict(True, "ControlPlaneReady", f"{wanted} answers")
+        return Verdict(True, "ControlPlaneReady", f"Kubernetes {wanted} answers")
 
 
 def _waiting(scope: Scope) -> str:

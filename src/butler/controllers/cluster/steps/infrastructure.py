@@ -42,7 +42,7 @@ class Infrastructure(Step):
             return Verdict(
                 False, "InfrastructureProvisioning", "Cluster API reaches for the control plane", changing=True
             )
-        return Verdict(True, "InfrastructureReady")
+        return Verdict(True, "InfrastructureReady", "Cluster API reaches the control plane")
 
 
 def _cluster(scope: Scope) -> Object:
@@ -74,7 +74,8 @@ def _waiting(scope: Scope, status: Object) -> str:
         return "waits for the address of the control plane"
     said = _infrastructure_condition(status)
     if said and said.get("message"):
-        return f"{scope.templates.cluster_kind.kind}: {said['message']}"
+        kind, message = scope.templates.cluster_kind.kind, str(said["message"])
+        return message if message.startswith(kind) else f"{kind}: {message}"
     return f"{scope.templates.cluster_kind.kind} is being provisioned"
 
 

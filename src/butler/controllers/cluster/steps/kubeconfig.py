@@ -18,4 +18,4 @@ class Kubeconfig(Step):
         name = admin_kubeconfig_secret(scope.name)
         if scope.sight.get(kinds.SecretSeen, f"{scope.namespace}/{name}") is None:
             return Verdict(False, "WaitingForDependencies", f"Kamaji has not written Secret {name} yet", changing=True)
-        return Verdict(True, "KubeconfigReady", f"Secret {name}")
+        return Verdict(True, "KubeconfigReady", f"Secret {name} has it")

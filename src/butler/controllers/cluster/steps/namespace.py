@@ -31,4 +31,4 @@ class Namespace(Step):
             return Verdict(
                 False, "NamespaceTerminating", f"namespace {scope.namespace} is being deleted by someone else"
             )
-        return Verdict(True, "NamespaceReady", scope.namespace)
+        return Verdict(True, "NamespaceReady", f"namespace {scope.namespace} is there")

@@ -22,7 +22,7 @@ class Quota(Step):
         if not _is_granted(scope.cluster):
             for reason, problem in _exceeded(scope):
                 return Verdict(False, reason, problem, Whose.OWNER)
-        return Verdict(True, "QuotaSatisfied")
+        return Verdict(True, "QuotaSatisfied", "the cluster is within its limits")
 
 
 def _is_granted(cluster: TenantCluster) -> bool:

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from butler.api.model import Address
-from butler.engines.capi.kinds import BOOTSTRAP, CLUSTER_NAME, DEPLOYMENT_NAME
+from butler.engines.capi.kinds import (
+    AUTOSCALER_MAX_SIZE,
+    AUTOSCALER_MIN_SIZE,
+    BOOTSTRAP,
+    CLUSTER_NAME,
+    DEPLOYMENT_NAME,
+)
 
 from .. import kinds, names
 from ..manifests import Manifest, Object, digest
@@ -15,7 +21,6 @@ from ..settings import PoolSettings
 from ..step import Step, Verdict
 
 _DRAIN_SECONDS = 300
-_AUTOSCALER = "cluster.x-k8s.io/cluster-api-autoscaler-node-group"
 
 
 class Workers(Step):
@@ -29,7 +34,7 @@ class Workers(Step):
 
     def verdict(self, scope: Scope) -> Verdict:
         counts = [_counts(scope, pool) for pool in scope.settings.pools]
-        wanted, ready = scope.settings.workers, sum(one.ready for one in counts)
+        wanted, ready = counts_of(scope)
         if any(one.changing for one in counts) or len(stray(scope)):
             return Verdict(
                 False, "WorkersProvisioning", f"{ready} of {wanted} workers are ready{_old(counts)}", changing=True
@@ -123,7 +128,7 @@ def _pool(scope: Scope, pool: PoolSettings) -> tuple[Manifest, ...]:
     }
     annotations = {}
     if pool.replicas is None:
-        annotations = {f"{_AUTOSCALER}-min-size": str(pool.least), f"{_AUTOSCALER}-max-size": str(pool.most)}
+        annotations = {AUTOSCALER_MIN_SIZE: str(pool.least), AUTOSCALER_MAX_SIZE: str(pool.most)}
     else:
         spec["replicas"] = pool.replicas
     deployment = scope.wanted(kinds.MACHINE_DEPLOYMENT, name, spec=spec, annotations=annotations)
@@ -155,11 +160,25 @@ def _template(scope: Scope, pool: PoolSettings, kind: Address, spec: Object) -> 
     """The first template has a plain name, and one that differs from it has its digest in the name."""
     plain = names.template(scope.name, pool.name)
     live = scope.live(kind, plain)
-    first = live is None and scope.live(kinds.MACHINE_DEPLOYMENT, names.deployment(scope.name, pool.name)) is None
+    # One that is missing although machines are made from it was deleted by someone, and comes back as it was.
+    first = live is None and _referred(scope, pool, kind) in (None, plain)
     wanted = scope.wanted(kind, plain, spec=spec)
     if first or (live is not None and _mark(live) == _mark(wanted.body)):
         return wanted
     return scope.wanted(kind, f"{plain}-{digest(spec)}", spec=spec)
+
+
+def _referred(scope: Scope, pool: PoolSettings, kind: Address) -> str | None:
+    """The template of a kind that the machines of a pool are made from; None when there are none yet."""
+    live = scope.live(kinds.MACHINE_DEPLOYMENT, names.deployment(scope.name, pool.name))
+    if live is None:
+        return None
+    machine = live["spec"]["template"]["spec"]
+    ref = (
+        machine["bootstrap"].get("configRef") if kind == kinds.KUBEADM_CONFIG_TEMPLATE else machine["infrastructureRef"]
+    )
+    name: str | None = (ref or {}).get("name")
+    return name
 
 
 def _mark(obj: Object) -> str | None:

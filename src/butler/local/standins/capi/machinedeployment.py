@@ -31,6 +31,7 @@ from butler.runtime.reconciler import Outcome, Permission, Reconciler, Watch, ch
 
 from . import counts, names, rollout, templates
 from .deployment_status import status_of
+from .replicas import number_for
 from .rollout import Bounds, Revision
 from .shared import BY_CLUSTER, BY_OWNER, WAITING, Shared, is_owned, owned_by, pause_of, paused
 
@@ -82,6 +83,9 @@ class MachineDeployments(Reconciler[MachineDeployment]):
             return Outcome()
         if why := pause_of(cluster, deployment):
             return Outcome(_paused(deployment, why))
+        if deployment.spec.replicas is None:
+            await self._change(deployment, {"spec": {"replicas": number_for(deployment)}})
+            return Outcome()
         revisions = self._revisions(deployment, self._sets(deployment))
         revision = _revision_of(revisions)
         if revisions.newest is None and not deployment.spec.paused:
@@ -90,13 +94,14 @@ class MachineDeployments(Reconciler[MachineDeployment]):
             await self._scale(deployment, revisions.newest, revisions.older, revision)
             await self._clean_up(deployment, revisions.newest, revisions.older)
         if change := _belonging(deployment, cluster, revision):
-            meta = deployment.metadata
-            await self._shared.client.patch(
-                MachineDeployment, meta.name, {"metadata": change}, meta.namespace, manager=MANAGER
-            )
-            # That changed the deployment, and so wakes it.
+            await self._change(deployment, {"metadata": change})
             return Outcome()
         return self._outcome(deployment, revisions.all)
+
+    async def _change(self, deployment: MachineDeployment, change: dict[str, Any]) -> None:
+        """Change the deployment itself, which wakes its controller again."""
+        meta = deployment.metadata
+        await self._shared.client.patch(MachineDeployment, meta.name, change, meta.namespace, manager=MANAGER)
 
     async def finalize(self, deployment: MachineDeployment) -> Outcome:
         cluster = self._shared.cluster_of(deployment.metadata.namespace, deployment.spec.cluster_name)

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from typing import Any
 
 from butler.engines.tenants import Connect, Tenants
-from butler.errors import ServiceUnavailable
+from butler.errors import Expired, ServiceUnavailable
 from butler.kube.client import EVERYTHING, Client, Listed, Selection, Watched
 from butler.runtime.clock import Chance, Clock
 from butler.runtime.informer import Informer
@@ -32,6 +32,7 @@ class _Reaching(WrappedClient):
     def __init__(self, tenants: Tenants, management: Client, namespace: str, cluster: str) -> None:
         super().__init__(management)
         self._tenants, self._namespace, self._cluster = tenants, namespace, cluster
+        self._listed: Client | None = None
 
     async def reached(self) -> Client:
         client = await self._tenants.reach(self._namespace, self._cluster)
@@ -40,13 +41,18 @@ class _Reaching(WrappedClient):
         return client
 
     async def list(self, kind: Kind, selection: Selection = EVERYTHING, *, page: int = 500) -> Listed[Any]:
-        listed: Listed[Any] = await (await self.reached()).list(kind, selection, page=page)
+        self._listed = await self.reached()
+        listed: Listed[Any] = await self._listed.list(kind, selection, page=page)
         return listed
 
     async def watch(
         self, kind: Kind, selection: Selection = EVERYTHING, *, version: str = ""
     ) -> AsyncGenerator[Watched[Any], None]:
-        async with aclosing((await self.reached()).watch(kind, selection, version=version)) as events:
+        client = await self.reached()
+        if client is not self._listed:
+            # Another kubeconfig may lead to another API, in which what was listed never was.
+            raise Expired(f"cluster {self._namespace}/{self._cluster} has another kubeconfig")
+        async with aclosing(client.watch(kind, selection, version=version)) as events:
             async for event in events:
                 yield event
 

@@ -1,0 +1,26 @@
+"""What field selectors compare, where a built-in kind does not simply have the text at that path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from butler.kube.selectors import text_at
+
+_IF_ABSENT = {
+    ("nodes", "spec.unschedulable"): "false",
+    ("pods", "spec.hostNetwork"): "false",
+    ("replicationcontrollers", "status.replicas"): "0",
+    ("jobs.batch", "status.successful"): "0",
+}
+_KEPT_AT = {
+    ("jobs.batch", "status.successful"): ("status.succeeded",),
+    ("events", "source"): ("source.component", "reportingComponent"),
+}
+
+
+def selected_text(qualified: str, obj: Mapping[str, Any], path: str) -> str:
+    """The value of a selectable field; `qualified` is the resource with its group, as `jobs.batch`."""
+    places = _KEPT_AT.get((qualified, path), (path,))
+    found = (text for place in places if (text := text_at(obj, place)))
+    return next(found, _IF_ABSENT.get((qualified, path), ""))

@@ -1,0 +1,1 @@
+"""ValidatingAdmissionPolicies: rules in CEL that requests must follow, and the conditions of webhooks."""

@@ -1,0 +1,48 @@
+"""Two records of one life: with the real Cluster API, and with its stand-ins."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import replace
+
+import pytest
+
+from butler.api import crd
+from butler.local.delays import NONE
+from butler.local.standins import infrastructure_kinds
+from tests.conftest import ServerProcess, kubectl_for
+from tests.real import managers
+from tests.real.servers import Cluster
+from tests.real.standins import running
+from tests.real.standins.recording import Record
+
+_CONTRACT = {"cluster.x-k8s.io/v1beta2": "v1beta2"}
+QUICK = replace(NONE, drain=0.01)
+"""Everything takes so little time that nobody waits, but some: so nothing is held back."""
+
+
+@pytest.fixture(scope="session")
+def provider_kinds(cluster_api: Cluster) -> Iterator[None]:
+    """The kinds of the providers that tests play, as Cluster API wants to have them."""
+    simulated = [deepcopy(crd.definition(kind)) for kind in infrastructure_kinds.KINDS]
+    for definition in simulated:
+        definition["metadata"]["labels"] |= _CONTRACT
+    definitions = [*simulated, *managers.manifests("kamaji-control-plane", "crds")]
+    names = [one["metadata"]["name"] for one in definitions]
+    with managers.installed(cluster_api, definitions):
+        kubectl_for(cluster_api.kubeconfig)("wait", "--for=condition=Established", "crd", *names)
+        yield
+
+
+@pytest.fixture(scope="session")
+def really(cluster_api: Cluster, provider_kinds: None, server_process: ServerProcess) -> Record:
+    """The life with Cluster API's own managers."""
+    return asyncio.run(running.with_managers(cluster_api.kubeconfig, server_process.kubeconfig))
+
+
+@pytest.fixture(scope="session")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    """The life with our stand-ins."""
+    return running.with_standins(tmp_path_factory.mktemp("standins"), QUICK)

@@ -1,0 +1,143 @@
+"""One life of a cluster, stage by stage, each left alone until nothing happens any more."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from butler.engines.kamaji.kinds import KamajiControlPlane
+from butler.local.standins.infrastructure_kinds import SimulatedCluster
+from tests.real.standins import objects
+from tests.real.standins.hands import Hands
+from tests.real.standins.objects import NEXT_VERSION, VERSION, Json
+from tests.real.standins.recording import Snapshot
+
+Act = Callable[[Hands], Awaitable[object]]
+Reached = Callable[[Snapshot], bool]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What is done, and how one sees that it had its effect; nothing to see if it need not have any."""
+
+    name: str
+    act: Act
+    reached: Reached = lambda _: True
+
+
+def machines(count: int, phase: str = "") -> Reached:
+    """So many machines there are, and if a phase is given, in it."""
+
+    def look(snapshot: Snapshot) -> bool:
+        found = [one.get("status", {}).get("phase") for one in snapshot["Machine"]]
+        return len(found) >= count and (not phase or found.count(phase) == count)
+
+    return look
+
+
+def says(kind: str, condition: str, said: str) -> Reached:
+    """Some object of a kind has a condition with such a `status/reason`."""
+
+    def look(snapshot: Snapshot) -> bool:
+        return any(
+            said == f"{one['status']}/{one['reason']}"
+            for obj in snapshot[kind]
+            for one in obj.get("status", {}).get("conditions", ())
+            if one["type"] == condition
+        )
+
+    return look
+
+
+def counts(**wanted: int) -> Reached:
+    """What the deployment's status says."""
+
+    def look(snapshot: Snapshot) -> bool:
+        return any(all(one.get("status", {}).get(name) == count for name, count in wanted.items())
+                   for one in snapshot["MachineDeployment"])  # fmt: skip
+
+    return look
+
+
+def gone(*kinds: str) -> Reached:
+    return lambda snapshot: not any(snapshot[kind] for kind in kinds)
+
+
+async def _boot_and_join(hands: Hands) -> None:
+    await hands.boot()
+    await hands.join()
+
+
+async def _roll(hands: Hands) -> None:
+    obj, kind = objects.template_of_machines("shop-worker-2")
+    await hands.management.create(obj, kind)
+    ref = objects.reference("infrastructure.cluster.x-k8s.io", "SimulatedMachineTemplate", "shop-worker-2")
+    await hands.change_workers(template={"spec": {"infrastructureRef": ref}})
+
+
+async def _upgrade(hands: Hands) -> None:
+    await hands.ask_for_version(NEXT_VERSION)
+    await hands.change_workers(template={"spec": {"version": NEXT_VERSION}})
+
+
+async def _delete_a_busy_machine(hands: Hands) -> None:
+    await hands.run_a_pod_on(min(await hands.nodes()))
+    await hands.delete_a_machine()
+
+
+_WELL = counts(availableReplicas=2, replicas=2)
+LIFE = (
+    Stage("asked for", lambda hands: hands.ask_for_cluster(2), says("MachineSet", "ScalingUp", "True/ScalingUp")),
+    Stage("with infrastructure", lambda hands: hands.provide_infrastructure(),
+          lambda now: any(one.get("status", {}).get("phase") == "Provisioned" for one in now["Cluster"])),
+    Stage("with a control plane", lambda hands: hands.start_control_plane(), machines(2, "Provisioning")),
+    Stage("booted", lambda hands: hands.boot(), machines(2, "Provisioned")),
+    Stage("joined", lambda hands: hands.join(ready=False), machines(2, "Running")),
+    Stage("ready", lambda hands: hands.say_of_nodes(), _WELL),
+    Stage("scaled up", lambda hands: hands.change_workers(replicas=3), machines(3)),
+    Stage("scaled up, ready", _boot_and_join, counts(availableReplicas=3)),
+    Stage("scaled down", lambda hands: hands.change_workers(replicas=2),
+          says("Machine", "Deleting", "True/WaitingForInfrastructureDeletion")),
+    Stage("scaled down, gone", lambda hands: hands.let_go(), _WELL),
+    Stage("relabelled", lambda hands: hands.change_workers(template={"metadata": {"labels": {"colour": "blue"}}})),
+    Stage("rolling", _roll, machines(3)),
+    Stage("rolling, first ready", _boot_and_join, machines(1, "Deleting")),
+    Stage("rolling, first gone", lambda hands: hands.let_go(), machines(1, "Provisioning")),
+    Stage("rolling, second ready", _boot_and_join, machines(1, "Deleting")),
+    Stage("rolled", lambda hands: hands.let_go(), lambda now: _WELL(now) and len(now["MachineSet"]) == 1),
+    Stage("upgrading", _upgrade, lambda now: len(now["MachineSet"]) == 2),
+    Stage("upgrading workers", lambda hands: hands.report_version(NEXT_VERSION), machines(3)),
+    Stage("upgrading, first ready", _boot_and_join, machines(1, "Deleting")),
+    Stage("upgrading, first gone", lambda hands: hands.let_go(), machines(1, "Provisioning")),
+    Stage("upgrading, second ready", _boot_and_join, machines(1, "Deleting")),
+    Stage("upgraded", lambda hands: hands.let_go(), lambda now: _WELL(now) and len(now["MachineSet"]) == 1),
+    Stage("nodes not ready", lambda hands: hands.say_of_nodes(ready="False"), counts(availableReplicas=0)),
+    Stage("nodes unknown", lambda hands: hands.say_of_nodes(ready="Unknown"),
+          says("Machine", "NodeReady", "Unknown/NodeReadyUnknown")),
+    Stage("disks full", lambda hands: hands.say_of_nodes(pressure="True"),
+          says("Machine", "NodeReady", "True/NodeReady")),
+    Stage("machines broken", lambda hands: hands.say_of_machines("False", "Broken"),
+          says("Machine", "InfrastructureReady", "False/Broken")),
+    Stage("well again", lambda hands: _mend(hands), _WELL),
+    Stage("machine deleted, drained", _delete_a_busy_machine, says("Machine", "Deleting", "True/DrainingNode")),
+    Stage("machine deleted, pod gone", lambda hands: hands.end_the_pod(),
+          says("Machine", "Deleting", "True/WaitingForInfrastructureDeletion")),
+    Stage("machine deleted, gone", lambda hands: hands.let_go(), machines(1, "Provisioning")),
+    Stage("machine replaced", _boot_and_join, _WELL),
+    Stage("node lost", lambda hands: hands.lose_a_node(), says("Machine", "NodeReady", "False/NodeDeleted")),
+    Stage("paused", lambda hands: hands.change_cluster(paused=True), says("Machine", "Paused", "True/Paused")),
+    Stage("resumed", lambda hands: hands.change_cluster(paused=None), says("Machine", "Paused", "False/NotPaused")),
+    Stage("deleted", lambda hands: hands.delete_cluster(),
+          says("Machine", "Deleting", "True/WaitingForInfrastructureDeletion")),
+    Stage("deleted, without workers", lambda hands: hands.let_go(), gone("MachineDeployment")),
+    Stage("deleted, without control plane", lambda hands: hands.let_go(KamajiControlPlane), gone("KamajiControlPlane")),
+    Stage("gone", lambda hands: hands.let_go(SimulatedCluster), gone("Cluster")),
+)  # fmt: skip
+
+
+async def _mend(hands: Hands) -> None:
+    await hands.say_of_machines("True", "Running")
+    await hands.say_of_nodes()
+
+
+assert VERSION != NEXT_VERSION

@@ -1,0 +1,106 @@
+"""Everything that happens to a cluster's objects, in order, and what there is now and then."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from butler.api.model import Address
+from butler.kube.client import Client, Selection, Signal
+from tests.real.standins.objects import NAMESPACE, NODES, WATCHED, Json
+
+Snapshot = dict[str, list[Json]]
+"""Objects by kind."""
+KINDS = (*(one.kind for one in WATCHED), NODES.kind)
+
+
+@dataclass(frozen=True)
+class Happening:
+    """One event of a watch, and in which stage it came."""
+
+    stage: str
+    signal: Signal
+    kind: str
+    object: Json
+
+    @property
+    def name(self) -> str:
+        return str(self.object["metadata"]["name"])
+
+
+@dataclass
+class Record:
+    """One life, as it was lived."""
+
+    happenings: list[Happening] = field(default_factory=list)
+    snapshots: dict[str, Snapshot] = field(default_factory=dict)
+    """What there was at the end of each stage."""
+
+
+class Recorder:
+    """Watches while its context lasts."""
+
+    def __init__(self) -> None:
+        self.record, self.stage = Record(), ""
+        self._now: dict[tuple[str, str], Json] = {}
+        self.news = asyncio.Event()
+
+    def snapshot(self) -> Snapshot:
+        found: Snapshot = {kind: [] for kind in KINDS}
+        for (kind, _), obj in sorted(self._now.items()):
+            found[kind].append(obj)
+        return found
+
+    def note_stage(self) -> None:
+        """The stage is over."""
+        self.record.snapshots[self.stage] = self.snapshot()
+
+    @asynccontextmanager
+    async def watching(self, management: Client, tenant: Client) -> AsyncIterator[None]:
+        async with asyncio.TaskGroup() as group:
+            here = Selection(namespace=NAMESPACE)
+            tasks = [group.create_task(self._follow(management, kind, here)) for kind in WATCHED]
+            tasks.append(group.create_task(self._follow(tenant, NODES, Selection())))
+            yield
+            for task in tasks:
+                task.cancel()
+
+    async def _follow(self, client: Client, kind: Address, which: Selection) -> None:
+        version = (await client.list(kind, which)).version
+        while True:
+            async with aclosing(client.watch(kind, which, version=version)) as events:
+                async for event in events:
+                    version = event.version
+                    if event.item is not None:
+                        self._note(event.signal, kind.kind, event.item)
+
+    def _note(self, signal: Signal, kind: str, obj: Json) -> None:
+        place = (kind, obj["metadata"]["name"])
+        self.record.happenings.append(Happening(self.stage, signal, kind, obj))
+        if signal is Signal.DELETED:
+            self._now.pop(place, None)
+        else:
+            self._now[place] = obj
+        self.news.set()
+
+
+
+
+async def quiet(recorder: Recorder, reached: Callable[[Snapshot], bool], silence: float, patience: float) -> None:
+    """Wait until something is reached, and then until so many seconds go by without anything happening."""
+    async with asyncio.timeout(patience):
+        while True:
+            recorder.news.clear()
+            try:
+                async with asyncio.timeout(silence):
+                    await recorder.news.wait()
+            except TimeoutError:
+                if reached(recorder.snapshot()):
+                    return
+
+
+def condition_of(obj: Json, kind: str) -> Any:
+    return next((one for one in obj.get("status", {}).get("conditions", ()) if one["type"] == kind), None)
