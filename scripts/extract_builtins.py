@@ -54,6 +54,8 @@ KINDS = {
 }
 META_KINDS = {"DeleteOptions": "v1", "Status": "v1", "WatchEvent": "v1", "PartialObjectMetadata": "meta.k8s.io/v1"}
 META = "meta.v1"
+DESCRIBED = ("meta.v1.ManagedFieldsEntry", "meta.v1.ObjectMeta", "meta.v1.OwnerReference")
+"""What is part of every object, and what `kubectl explain` therefore tells of custom kinds too."""
 ALL_VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 CODEGEN_DEFAULTS: tuple[Any, ...] = ({}, "", 0, False)
 """Defaults the code generator writes for every value field; they say nothing about the API."""
@@ -310,6 +312,12 @@ def _resource(group_version: str, one: Json, siblings: list[Json]) -> Json:
     return {**entry, "subresources": subresources} if subresources else entry
 
 
+def descriptions(schema: Json) -> Json:
+    """What a definition and its fields are, the definition itself under the empty name."""
+    fields = {name: one["description"] for name, one in sorted(schema["properties"].items())}
+    return {"": schema["description"], **fields}
+
+
 def extract() -> str:
     specification = Specification()
     extraction = Extraction(specification)
@@ -330,6 +338,7 @@ def extract() -> str:
         "kinds": {group_version: kinds[group_version] for group_version in sorted(kinds)},
         "resources": list(resources(specification, pairs)),
         "definitions": {name: extraction.definitions[name] for name in sorted(extraction.definitions)},
+        "descriptions": {name: descriptions(specification.openapi[name]) for name in DESCRIBED},
     }
     return json.dumps(data, separators=(",", ":")) + "\n"
 

@@ -153,8 +153,8 @@ class Cause:
     field: str = ""
 
     def wire(self) -> dict[str, str]:
-        shown = {"reason": self.reason, "message": self.message}
-        return {**shown, "field": self.field} if self.field else shown
+        shown = {"reason": self.reason, "message": self.message, "field": self.field}
+        return {key: value for key, value in shown.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,7 +364,7 @@ def invalid(kind: str, group: str, name: str, problems: Iterable[FieldError]) ->
     qualified = f"{kind}.{group}" if group else kind
     causes = tuple(Cause(problem.problem.value, problem.body(), problem.path) for problem in listed)
     return Invalid(
-        f'{qualified} "{name}" is invalid: {shown}',
+        f"{qualified} {go_quoted(name)} is invalid: {shown}",
         Details(name=name, group=group, kind=kind, causes=causes),
     )
 

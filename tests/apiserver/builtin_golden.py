@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from butler.apiserver.builtins import behaviours, catalogue
+from butler.apiserver.builtins import behaviours, catalogue, pods
 from butler.apiserver.resources import Object, Resource
 from butler.apiserver.schema.decoding import decode
 
@@ -53,6 +53,8 @@ class Kind:
         obj["metadata"]["uid"] = uid
         if self.behaviour.generation:
             obj["metadata"]["generation"] = 1
+        if self.resource.storage_key == "/pods":
+            pods.admit(obj["spec"])
         self.behaviour.prepare_create(obj)
         return obj
 

@@ -58,6 +58,7 @@ def test_an_upgrade_changes_the_version_and_skips_no_minor(user: User) -> None:
     assert refused.startswith(f"butlerctl: cluster butler-tenants/{name} cannot be upgraded:\n")
     assert "no minor may be skipped" in refused
     assert "cannot go back" in user("cluster", "upgrade", name, "--version", "v1.31.0", fails=1).err
+    assert "(--k8s-version)" in user("cluster", "upgrade", name, "--k8s-version", "v1.31.0", fails=1).err
     user("cluster", "upgrade", name, "--version", "v1.33.1")
     assert user.read(name)["spec"]["kubernetesVersion"] == "v1.33.1"
     assert "nothing to do" in user("cluster", "upgrade", name, "--version", "v1.33.1").out
@@ -69,6 +70,7 @@ def test_a_cluster_that_is_being_deleted_is_not_changed(user: User) -> None:
     user.kubectl("patch", "tenantcluster", name, "-n", "butler-tenants", "--type=merge", "-p", hold)
     user("cluster", "destroy", name, "--yes", "--no-wait")
     assert "it is being deleted" in user("cluster", "scale", name, "-w", "5", fails=1).err
+    assert "is still being deleted" in user("cluster", "create", name, fails=1).err
     free = json.dumps({"metadata": {"finalizers": None}})
     user.kubectl("patch", "tenantcluster", name, "-n", "butler-tenants", "--type=merge", "-p", free)
 

@@ -12,7 +12,7 @@ import pytest
 
 from butler.cli.lazy import Failure
 from butler.cli.session import Wishes, find, running_platform
-from tests.cli.conftest import User
+from tests.cli.conftest import User, condition
 from tests.conftest import ServerProcess, start_server, stop_server
 
 CONFIG = """
@@ -74,6 +74,14 @@ def test_a_platform_that_has_ended_is_not_meant(home: Home) -> None:
     home.runs(os.getpid())
     (home.directory / "data/kubeconfig").unlink()
     assert home.server() == "kube"
+
+
+def test_the_usual_platform_is_found_again_when_the_one_started_last_has_ended(home: Home) -> None:
+    home.runs(2**22 + 1)
+    usual = home.kubeconfig(".butler/local/kubeconfig", "usual")
+    announced = {"data": str(usual.parent), "kubeconfig": str(usual), "pid": os.getpid()}
+    (usual.parent / "running.json").write_text(json.dumps(announced))
+    assert home.server() == "usual"
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"pid": 1}', '{"data": "a", "kubeconfig": "b", "pid": "c"}'])
@@ -140,10 +148,27 @@ def test_an_api_that_does_not_answer_is_named(user: User, tmp_path: Path) -> Non
         assert "butleradm up" in refused
 
 
-def test_someone_without_rights_is_exit_code_4(user: User, tmp_path: Path) -> None:
+def jane(user: User, directory: Path) -> Path:
+    """The kubeconfig of someone who may do nothing yet."""
     content: dict[str, Any] = json.loads(user.kubectl("config", "view", "--raw", "-o", "json").out)
     content["users"][0]["user"]["as"] = "jane"
-    path = tmp_path / "jane"
+    path = directory / "jane"
     path.write_text(json.dumps(content))
+    return path
+
+
+def test_someone_who_may_see_only_the_cluster_is_told_what_it_says(user: User, tmp_path: Path) -> None:
+    name, where = user.cluster(), ("-n", "butler-tenants")
+    user.status(name, conditions=[condition("WorkersReady", False, "0 of 3 workers are ready")])
+    user.kubectl("create", "role", name, *where, "--verb=get", "--resource=tenantclusters")
+    user.kubectl("create", "rolebinding", name, *where, f"--role={name}", "--user=jane")
+    shown = user("cluster", "why", name, "--kubeconfig", str(jane(user, tmp_path))).out
+    assert "waiting for  0 of 3 workers are ready" in shown
+    assert 'you may not see more: butlerconfigs.butler.butlerlabs.dev "butler" is forbidden' in shown
+    user.kubectl("delete", "rolebinding", name, *where)
+
+
+def test_someone_without_rights_is_exit_code_4(user: User, tmp_path: Path) -> None:
+    path = jane(user, tmp_path)
     for words in (["list"], ["scale", "a", "-w", "2"]):
         assert 'User "jane" cannot' in user("cluster", *words, "--kubeconfig", str(path), fails=4).err

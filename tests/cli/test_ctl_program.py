@@ -112,6 +112,16 @@ def test_an_unknown_shell_is_wrong_usage(user: User) -> None:
     user("completion", "tcsh", fails=2)
 
 
+def test_output_that_finds_no_room_is_one_line(user: User) -> None:
+    user.cluster()
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [str(BIN / "butlerctl"), "cluster", "list"],
+            env=user.environ, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, "butlerctl: No space left on device\n")
+
+
 def test_output_cut_by_a_pipe_is_no_error_message(user: User) -> None:
     user.cluster()
     command = f"{BIN}/butlerctl cluster list -o yaml | head -c 1; exit ${{PIPESTATUS[0]}}"

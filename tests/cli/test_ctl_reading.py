@@ -71,6 +71,10 @@ def test_the_namespace_comes_from_the_flag_then_the_environment(user: User) -> N
     assert "in namespace there" in user("-n", "there", "cluster", "list").err
 
 
+def test_a_selector_that_is_none_is_wrong_usage(user: User) -> None:
+    assert "'-l' / '--selector'" in user("cluster", "list", "-l", "a=b=c", fails=2).err
+
+
 def test_get_shows_conditions_and_addons(user: User) -> None:
     name = user.cluster()
     addons = [{"name": "cilium", "version": "1.17.0", "status": "Healthy", "managedBy": "butler"}]
@@ -83,6 +87,9 @@ def test_get_shows_conditions_and_addons(user: User) -> None:
     assert facts["Endpoint"].strip() == "10.0.0.1:6443"
     assert line_of(shown, "  Ready")[:3] == ["Ready", "True", "Testing"]
     assert line_of(shown, "  cilium") == ["cilium", "1.17.0", "Healthy", "butler"]
+    addons[0]["message"] = "only recorded"
+    user.status(name, **running(observedState=seen))
+    assert line_of(user("cluster", "get", name).out, "  cilium")[-2:] == ["only", "recorded"]
 
 
 def test_get_for_programs_is_the_whole_object(user: User) -> None:
@@ -180,3 +187,21 @@ def test_many_clusters_are_exported_as_documents_or_files(user: User, tmp_path: 
 def test_exports_that_make_no_sense_are_wrong_usage(user: User) -> None:
     for words in ([], ["a", "--all"], ["--all", "--as", "b"]):
         user("cluster", "export", *words, fails=2)
+
+
+def test_what_happened_in_the_same_second_is_listed_in_the_order_of_its_telling(user: User) -> None:
+    name = user.cluster()
+    for number in (2, 1, 3):
+        event = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": f"{name}.{number}", "namespace": "butler-tenants"},
+            "involvedObject": {"kind": "TenantCluster", "name": name, "namespace": "butler-tenants"},
+            "type": "Normal",
+            "reason": f"Number{number}",
+            "message": "at once",
+            "lastTimestamp": "2026-01-01T01:00:00Z",
+        }
+        user.kubectl("create", "-f", "-", stdin=json.dumps(event))
+    items = json.loads(user("cluster", "events", name, "-o", "json").out)
+    assert [item["reason"] for item in items] == ["Number2", "Number1", "Number3"]

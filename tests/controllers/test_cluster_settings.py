@@ -58,3 +58,8 @@ def test_control_plane_resources_are_replaced_component_by_component() -> None:
     wanted = cluster(controlPlane={"resources": {"apiServer": {"requests": {"cpu": "2"}}}})
     found = msgspec.to_builtins(settings_of(wanted, None, platform).control_plane_resources)
     assert found == {"apiServer": {"requests": {"cpu": "2"}}, "scheduler": {"requests": {"cpu": "100m"}}}
+
+
+def test_a_cluster_that_names_no_version_keeps_the_one_it_got() -> None:
+    running = cluster(status={"observedState": {"kubernetesVersion": "v1.30.9"}})
+    assert settings_of(running, team(clusterDefaults={"kubernetesVersion": "v1.31.0"}), None).version == "v1.30.9"

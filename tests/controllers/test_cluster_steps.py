@@ -262,3 +262,10 @@ def test_only_the_kinds_of_the_steps_are_written() -> None:
         "SimulatedCluster",
         "SimulatedMachineTemplate",
     }
+
+
+def test_one_more_than_wanted_is_not_counted_as_ready() -> None:
+    wanted, sight = cluster(workers={"replicas": 2}), surroundings()
+    *_, deployment = Workers().manifests(scope_of(wanted, sight))
+    exists(sight, deployment, replicas=3, upToDateReplicas=1, readyReplicas=3)
+    assert Workers().verdict(scope_of(wanted, sight)).message == "2 of 2 workers are ready, 2 to be replaced"

@@ -13,7 +13,9 @@ import pytest
 from butler.api.cluster import TenantCluster, TenantClusterSpec
 from butler.api.config import ButlerConfig
 from butler.api.crd import definition
+from butler.api.machine import ImageSync, LoadBalancerRequest, MachineRequest
 from butler.api.model import ObjectMeta, Resource
+from butler.api.network import NetworkPool
 from butler.api.provider import ProviderConfig
 from butler.api.shared import ProviderRef
 from butler.api.team import Team
@@ -27,7 +29,8 @@ from butler.apiserver.served import ServedSpace
 from butler.apiserver.space import Space
 from butler.apiserver.storage.store import Event, Store
 from butler.apiserver.watching import Hub
-from butler.controllers.providerconfig import FINALIZER, ProviderConfigs
+from butler.controllers.accounts import Accounts
+from butler.controllers.providerconfig import FINALIZER, add_provider_configs
 from butler.engines.core import Secret
 from butler.errors import CredentialsInvalid, NotFound, ProviderUnavailable
 from butler.providers import registry
@@ -45,7 +48,16 @@ def kinds() -> tuple[Served, ...]:
     built_in = [one for one in catalogue.resources() if not one.group and one.plural in ("secrets", "events")]
     for one in built_in:
         one.behaviour = behaviour_of(one.group, one.kind, one.version)
-    custom = (ProviderConfig, TenantCluster, Team, ButlerConfig)
+    custom = (
+        ProviderConfig,
+        TenantCluster,
+        Team,
+        ButlerConfig,
+        NetworkPool,
+        MachineRequest,
+        LoadBalancerRequest,
+        ImageSync,
+    )
     return (*built_in, *(served for kind in custom for served in _custom(kind)))
 
 
@@ -87,7 +99,7 @@ class World:
         self.answer: Callable[[], tuple[Check, ...]] | None = None
         manager = Manager(self.client, clock=loop.clock, chance=loop.chance)
         surroundings = Surroundings(loop.clock, loop.chance, self.datacentre)
-        manager.add(ProviderConfigs(manager, surroundings, self._connect))
+        add_provider_configs(manager, Accounts(manager, surroundings, self._connect))
         self._task = asyncio.create_task(manager.run())
 
     def _count(self, event: Event) -> None:
@@ -96,7 +108,7 @@ class World:
     def _connect(self, config: ProviderConfig, credentials: Mapping[str, str], surroundings: Surroundings) -> Provider:
         self.credentials = credentials
         if self.answer is not None:
-            return cast(Provider, Scripted(self.answer))
+            return cast(Provider, Scripted(lambda: self.answer() if self.answer is not None else ()))
         return registry.connect(config, credentials, surroundings)
 
     async def config(self, name: str = "simulated", **spec: Any) -> ProviderConfig:

@@ -108,6 +108,13 @@ def test_a_port_of_another_program_is_named(shell: Shell, way: list[str]) -> Non
     assert ran.err == f"butleradm: port {port} is used by another program; choose another: butleradm up --port N\n"
 
 
+@pytest.mark.parametrize("way", [[], ["--detach"]])
+def test_a_directory_that_cannot_be_made_is_named(shell: Shell, tmp_path: Path, way: list[str]) -> None:
+    (tmp_path / "file").touch()
+    ran = shell.butleradm("up", "--empty", "--data", str(tmp_path / "file" / "data"), *way)
+    assert (ran.code, ran.err) == (1, f"butleradm: {tmp_path}/file/data: Not a directory\n")
+
+
 def test_data_that_another_process_holds_is_left_alone(shell: Shell) -> None:
     shell.data.mkdir(parents=True)
     held = lock(shell.data)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from butler.local.platform import Options, running
 from butler.providers import registry
 
 TENANTS = "butler-tenants"
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
 _SIMULATED = registry.templates("simulated")
 WRITTEN: tuple[Address, ...] = (
     kinds.KAMAJI_CONTROL_PLANE,
@@ -148,7 +150,7 @@ async def _creation(world: World) -> None:
     now = await world.seen()
     assert planned(plan, Action.CREATE) == set(now.objects)
     assert sum(one.count for one in plan.machines) == len(now.machines)
-    assert "is running" in (await explain(world.client, TENANTS, "shop")).summary
+    assert "is running" in (await explain(world.client, TENANTS, "shop", NOW)).summary
 
 
 async def _change(world: World, wanted: TenantCluster, *, new: int, gone: int) -> None:

@@ -16,6 +16,7 @@ def test_a_new_platform_makes_a_first_cluster_that_can_be_used(shell: Shell) -> 
     assert "Running (v1.32.2, workers 2/2)" in ran.err
     kubeconfig = shell.data / "demo.kubeconfig"
     assert str(kubeconfig) in ran.out
+    assert "are simulated" in ran.out
     assert kubeconfig.stat().st_mode & 0o777 == 0o600
     nodes = shell.run("kubectl", "--kubeconfig", str(kubeconfig), "get", "nodes", "--no-headers").out.splitlines()
     assert [line.split()[1::3] for line in nodes] == [["Ready", "v1.32.2"]] * 2

@@ -33,7 +33,9 @@ def kubernetes(on: str, request: pytest.FixtureRequest, tmp_path_factory: pytest
 
 @pytest.fixture(scope="session")
 def one_at_a_time() -> Iterator[None]:
-    """Held by whoever starts programs that listen on fixed ports, also in another test run."""
+    """Held by whoever starts programs that listen on fixed ports, also in another test run.
+
+    Waiting for it counts as time of the test, so those that use it are given plenty."""
     with Path(tempfile.gettempdir(), "butler-testbed.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -13,7 +13,7 @@ from tests.conftest import Kubectl
 from tests.real.processes import eventually
 from tests.real.servers import Cluster
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
 
 _QUICK = {"provisioning": {"startupDuration": "1s"}}
 _CONTROL_PLANE = {"vm": _QUICK, "node": _QUICK, "apiServer": _QUICK, "etcd": _QUICK}

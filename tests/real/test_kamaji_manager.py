@@ -11,7 +11,7 @@ from tests.conftest import Kubectl
 from tests.real.processes import eventually
 from tests.real.servers import Cluster
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(200)]
+pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
 
 CONTROL_PLANE = {
     "apiVersion": "kamaji.clastix.io/v1alpha1",

@@ -321,6 +321,8 @@ class ObservedAddon(Model):
     """Health."""
     managed_by: Literal["butler", "flux", "argocd", "manual"]
     """Who keeps it."""
+    message: str | None = None
+    """What else there is to say of it."""
 
 
 class ObservedWorkers(Model):

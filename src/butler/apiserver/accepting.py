@@ -115,7 +115,7 @@ def decoded(space: Space, resource: Resource, body: Any, options: WriteOptions, 
     Unknown fields are reported as they stand in the body, or `in_order` of their names."""
     if not isinstance(body, dict):
         raise Malformed("it is not a JSON object")
-    _check_type(space, resource, body)
+    _check_type(space, resource, body, is_patched=in_order)
     obj = {**body, "apiVersion": resource.api_version, "kind": resource.kind}
     unknown = space.checks(resource).decode(obj)
     _report(sorted(unknown) if in_order else unknown, options)
@@ -139,7 +139,7 @@ def unknown_fields(paths: list[str]) -> list[str]:
     return [f'unknown field "{path}"' for path in paths]
 
 
-def _check_type(space: Space, resource: Resource, body: Object) -> None:
+def _check_type(space: Space, resource: Resource, body: Object, *, is_patched: bool) -> None:
     """What the body says it is must be what is expected; built-in kinds need not say it. Raises Malformed, ApiError."""
     kind, api_version = body.get("kind"), body.get("apiVersion")
     if kind == resource.kind and api_version == resource.api_version:
@@ -149,7 +149,7 @@ def _check_type(space: Space, resource: Resource, body: Object) -> None:
             what = f"json: cannot unmarshal {go_kind(given)} into Go struct field .{name} of type string"
             raise Malformed(f"couldn't get version/kind; json parse error: {what}")
     if resource.is_custom:
-        _check_custom_type(resource, kind, api_version, body)
+        _check_custom_type(resource, kind, api_version, body, is_patched=is_patched)
         return
     kind, api_version = kind or resource.kind, api_version or resource.api_version
     if (kind, api_version) == (resource.kind, resource.api_version):
@@ -167,14 +167,21 @@ def not_registered(kind: str, api_version: str) -> str:
     return f'no kind "{kind}" is registered for version "{api_version}" in scheme "{_SCHEME}"'
 
 
-def _check_custom_type(resource: Resource, kind: Any, api_version: Any, body: Object) -> None:
-    if kind != resource.kind and api_version == resource.api_version:
-        problem = FieldError(FieldProblem.INVALID, "kind", f"must be {resource.kind}", kind)
+def _check_custom_type(resource: Resource, kind: Any, api_version: Any, body: Object, *, is_patched: bool) -> None:
+    if api_version != resource.api_version and not is_patched:
+        raise _wrong_version(api_version or "", resource)
+    problems = [
+        FieldError(FieldProblem.INVALID, name, f"must be {expected}", given)
+        for name, given, expected in (
+            ("kind", kind, resource.kind),
+            ("apiVersion", api_version, resource.api_version),
+        )
+        if given != expected
+    ]
+    if problems:
         meta = body.get("metadata")
         name = meta.get("name", "") if isinstance(meta, dict) else ""
-        raise invalid(str(kind), resource.group, str(name), [problem])
-    if api_version != resource.api_version:
-        raise _wrong_version(api_version or "", resource)
+        raise invalid(str(kind), resource.group, str(name), problems)
 
 
 def _known_kind(space: Space, api_version: str, kind: str) -> str:

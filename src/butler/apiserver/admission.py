@@ -9,10 +9,12 @@ from butler.errors import InternalError
 
 from . import refusals, webhooks
 from .auth.escalation import confirm_no_escalation
+from .matching import Question
+from .policies.dispatching import Policies
 from .requests import Target, WriteOptions
 from .resources import Object, Resource
 from .schema.decoding import Malformed
-from .webhooks import Question, Webhook
+from .webhooks import Webhook
 
 if TYPE_CHECKING:
     from .space import Space
@@ -30,13 +32,14 @@ _NEVER_ASKED = frozenset(
 
 
 class Admission:
-    """The admission of one space. Nothing is asked of anyone while no webhook is configured."""
+    """The admission of one space. Nothing is asked of anyone while no webhook or policy is configured."""
 
     def __init__(self, space: Space) -> None:
         self._space = space
         self._mutating: list[Webhook] = []
         self._validating: list[Webhook] = []
         self.caller = webhooks.Caller(space)
+        self.policies = Policies(space)
 
     def configure(self, kind: str, name: str, obj: Object | None) -> None:
         """Take in a webhook configuration, or forget it (None)."""
@@ -47,13 +50,13 @@ class Admission:
             self._validating = _with(self._validating, name, hooks)
 
     def concerns(self, resource: Resource, operation: str, subresource: str) -> bool:
-        """Whether any webhook may want to see such a request."""
-        if not self._mutating and not self._validating:
+        """Whether any webhook or policy may want to see such a request."""
+        if not self._mutating and not self._validating and not self.policies:
             return False
         if resource.plural in _NEVER_ASKED:
             return False
-        return any(
-            hook.seen_as(self._space.kinds, resource, operation, subresource) is not None
+        return self.policies.concern(resource, operation, subresource) or any(
+            hook.match.seen_as(self._space.kinds, resource, operation, subresource) is not None
             for hook in (*self._mutating, *self._validating)
         )
 
@@ -102,7 +105,8 @@ class Admission:
     async def validate(
         self, operation: str, target: Target, obj: Object | None, old: Object | None, options: WriteOptions
     ) -> None:
-        """Ask all validating webhooks at once. Raises the first refusal in order of configuration."""
+        """Ask the policies, then all validating webhooks at once. Raises the first refusal in order of their names."""
+        await self.policies.validate(operation, target, obj, old, options)
         hooks = [*(self._mutating if operation == "DELETE" else ()), *self._validating]
         questions = [await self._question(hook, operation, target, obj, old, options) for hook in hooks]
         asked = [pair for pair in zip(hooks, questions, strict=True) if pair[1] is not None]
@@ -125,7 +129,7 @@ class Admission:
     ) -> Question | None:
         """What a webhook is asked, in a version it knows; None when it does not want to be."""
         resource = target.resource
-        seen_as = hook.seen_as(self._space.kinds, resource, operation, target.subresource)
+        seen_as = hook.match.seen_as(self._space.kinds, resource, operation, target.subresource, target.name)
         if seen_as is None:
             return None
         if seen_as is not resource:

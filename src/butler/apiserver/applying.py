@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from butler.errors import Conflict
+from butler.errors import BadRequest
 
 from . import accepting, refusals, writing
 from .apply import apply
@@ -30,10 +30,8 @@ async def _create(space: Space, target: Target, config: Object, options: WriteOp
         raise refusals.not_found(target.resource, target.name)
     meta = config.get("metadata")
     if isinstance(meta, dict) and meta.get("uid"):
-        raise Conflict(
-            f"uid mismatch: the provided object specified uid {meta['uid']}, and no existing object was found",
-            refusals.about(target),
-        )
+        why = f"uid mismatch: the provided object specified uid {meta['uid']}, and no existing object was found"
+        raise refusals.conflict(target, why)
     writing.check_namespace(space, target)
     obj = _applied(space, target, None, config, options)
     writing.start_life(space, target.resource, obj)
@@ -46,7 +44,18 @@ async def _create(space: Space, target: Target, config: Object, options: WriteOp
 def _applied(space: Space, target: Target, live: Object | None, config: Object, options: WriteOptions) -> Object:
     writer = writing.writer(space, target, options)
     merged = apply(live, config, target.resource.schema, writer, force=options.force, reset=_reset(target))
+    _report_repeated(options)
     return accepting.accept_applied(space, target, merged)
+
+
+def _report_repeated(options: WriteOptions) -> None:
+    """Refuse or warn of keys that stand twice."""
+    repeated = options.remarks([]) if options.remarks else []
+    if repeated and options.field_validation == "Strict":
+        listed = "\n  ".join(["yaml: unmarshal errors:", *repeated])
+        raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {listed}")
+    for text in repeated:
+        options.warn(text)
 
 
 def _reset(target: Target) -> tuple[str, ...]:

@@ -45,10 +45,13 @@ def _node_of(binding: Object, pod: str) -> str:
     if pod and binding["metadata"].get("name", "") != pod:
         raise BadRequest("name in URL does not match name in Binding object")
     target = binding.get("target") or {}
+    problems = []
     if target.get("kind", "") not in ("", "Node"):
-        raise Unclassified(str(not_supported("target.kind", target["kind"], ("Node", "<empty>"))))
+        problems.append(str(not_supported("target.kind", target["kind"], ("Node", "<empty>"))))
     if not target.get("name"):
-        raise Unclassified("target.name: Required value")
+        problems.append("target.name: Required value")
+    if problems:
+        raise Unclassified(problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
     return str(target["name"])
 
 

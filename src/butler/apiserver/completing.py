@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from . import refusals
 from .auth.users import UserInfo
+from .builtins import pods
 from .requests import Target
 from .resources import Object
 
@@ -23,6 +24,8 @@ def complete(space: Space, target: Target, obj: Object, user: UserInfo) -> None:
     """Complete a new object in place. Raises Forbidden when something it names does not exist."""
     match target.resource.storage_key:
         case "/pods":
+            pods.admit(obj["spec"])
+            _check_runtime(space, target, obj["spec"])
             _give_account(space, target, obj)
             _give_priority(space, target, obj)
         case "certificates.k8s.io/certificatesigningrequests":
@@ -34,6 +37,14 @@ def _sign_with(spec: Object, user: UserInfo) -> None:
     for name in ("username", "uid", "groups", "extra"):
         spec.pop(name, None)
     spec.update(user.wire())
+
+
+def _check_runtime(space: Space, target: Target, spec: Object) -> None:
+    name = spec.get("runtimeClassName")
+    classes = space.kinds.at("node.k8s.io", "v1", "runtimeclasses")
+    assert classes is not None
+    if name and space.find(classes, "", name) is None:
+        raise refusals.forbidden(target, f'pod rejected: RuntimeClass "{name}" not found')
 
 
 def _give_account(space: Space, target: Target, pod: Object) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import msgspec
 
 from butler.errors import NotFound
 
 from . import refusals
-from .crds.life import CLEANUP_FINALIZER
+from .crds.life import CLEANUP_FINALIZER, marked_status
 from .requests import Answer, DeleteOptions, Target, WriteOptions
 from .resources import Object, Resource
 from .space import Space
@@ -54,7 +56,7 @@ async def _delete(space: Space, target: Target, row: Row, old: Object, options: 
     if target.resource.storage_key == "/pods":
         # Pods end gracefully, even if in no time.
         _mark(space, target.resource, obj, grace)
-    waits = bool(finalizers) or grace > 0 or not _is_final(target.resource, obj)
+    waits = bool(finalizers) or grace > 0 or not _is_final(target.resource, obj) or _is_first_step(target, meta)
     if not waits:
         if options.dry_run:
             return Answer(target.resource, encode(obj), deleted=True)
@@ -73,12 +75,15 @@ def _mark(space: Space, resource: Resource, obj: Object, grace: int) -> None:
             meta["deletionGracePeriodSeconds"] = grace
         return
     meta["deletionTimestamp"] = space.timestamp_after(grace)
-    meta["deletionGracePeriodSeconds"] = grace
-    if "generation" in meta:
-        meta["generation"] += 1
-    if resource.storage_key == "/namespaces":
-        obj.setdefault("status", {})["phase"] = "Terminating"
-        meta.pop("deletionGracePeriodSeconds")
+    match resource.storage_key:
+        case "/namespaces":
+            obj.setdefault("status", {})["phase"] = "Terminating"
+        case "apiextensions.k8s.io/customresourcedefinitions":
+            obj["status"] = marked_status(obj, space.timestamp())
+        case _:
+            meta["deletionGracePeriodSeconds"] = grace
+            if "generation" in meta:
+                meta["generation"] += 1
 
 
 def is_finished(resource: Resource, obj: Object) -> bool:
@@ -92,6 +97,11 @@ def is_finished(resource: Resource, obj: Object) -> bool:
 def _is_final(resource: Resource, obj: Object) -> bool:
     """A namespace is final only when its own finalizers, in its spec, are gone."""
     return resource.storage_key != "/namespaces" or not (obj.get("spec") or {}).get("finalizers")
+
+
+def _is_first_step(target: Target, meta: Object) -> bool:
+    """A namespace is marked before it goes, even when nothing holds it."""
+    return target.resource.storage_key == "/namespaces" and "deletionTimestamp" not in meta
 
 
 def _finalizers(resource: Resource, current: list[str], options: DeleteOptions) -> list[str]:
@@ -133,14 +143,9 @@ def check_preconditions(target: Target, old: Object, options: DeleteOptions) -> 
 
 async def delete_all(
     space: Space, resource: Resource, values: list[bytes], options: DeleteOptions, write: WriteOptions
-) -> list[bytes]:
-    """Delete the listed objects one after the other; what is gone already does not matter. Answers their last state."""
-    gone: list[bytes] = []
+) -> None:
+    """Delete the listed objects one after the other; what is gone already does not matter."""
     for value in values:
         meta = msgspec.json.decode(value)["metadata"]
-        try:
-            answer = await delete(space, Target(resource, meta.get("namespace", ""), meta["name"]), options, write)
-        except NotFound:
-            continue
-        gone.append(answer.value)
-    return gone
+        with suppress(NotFound):
+            await delete(space, Target(resource, meta.get("namespace", ""), meta["name"]), options, write)

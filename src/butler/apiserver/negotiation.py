@@ -114,6 +114,12 @@ def no_such_type(offered: str) -> NotAcceptable:
     return NotAcceptable(f"406: Not Acceptable\n\nAvailable representations: {offered}", Details())
 
 
+def check_type(accept: str | None) -> None:
+    """Raises NotAcceptable when no type is asked for that built-in resources come in, whatever its parameters."""
+    if accept and not any(clause.type in _BUILT_IN_TYPES for clause in _parse(accept)):
+        raise no_such_type(_OFFERED)
+
+
 def not_streamed() -> NotAcceptable:
     return NotAcceptable(f"only the following media types are accepted: {_OFFERED_STREAMS}")
 

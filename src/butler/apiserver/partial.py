@@ -25,7 +25,8 @@ def partial_list(items: Iterable[Object], metadata: dict[str, Any], version: str
         "kind": "PartialObjectMetadataList",
         "apiVersion": f"meta.k8s.io/{version}",
         "metadata": list_metadata(metadata),
-        "items": [partial(item, version) for item in items],
+        # Where Kubernetes has nothing to put in, it leaves what Go calls a nil slice.
+        "items": [partial(item, version) for item in items] or None,
     }
 
 

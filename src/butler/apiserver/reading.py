@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from butler.errors import ApiError, BadRequest, Cause, Details, Expired, Timeout, go_quoted
+from butler.errors import ApiError, BadRequest, Cause, Details, Expired, Timeout, Unclassified, go_quoted
 from butler.kube.selectors import FieldSelector, LabelSelector
 
 from . import refusals
@@ -228,6 +228,14 @@ def parse_version(text: str) -> int:
         problem = f"strconv.ParseUint: parsing {go_quoted(text)}: invalid syntax"
         raise BadRequest(f"invalid resource version: resourceVersion: Invalid value: {go_quoted(text)}: {problem}")
     return int(text)
+
+
+def start_of(text: str) -> int:
+    """The same for a watch or one object, which say it otherwise. Raises Unclassified."""
+    try:
+        return parse_version(text)
+    except BadRequest as error:
+        raise Unclassified(error.message.removeprefix("invalid resource version: ")) from error
 
 
 def too_new(wanted: int, current: int) -> Timeout:

@@ -105,6 +105,8 @@ class Resource:
     """For a built-in kind that is stored in another form."""
     stored_at: str = ""
     """The storage key, when it is not that of the group and the name."""
+    unconditional_update: bool = True
+    """Whether an update need not say which version it is of."""
     behaviour: Behaviour | None = None
     is_custom: bool = False
     """Defined by a CustomResourceDefinition rather than built in."""

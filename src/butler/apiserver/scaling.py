@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from butler.errors import FieldError, FieldProblem, Invalid, invalid
+from butler.errors import FieldError, FieldProblem, InternalError, Invalid, go_quoted, invalid
 from butler.kube.selectors import text_at
 
 from . import accepting, patching, refusals, writing
@@ -20,6 +20,9 @@ SCALE = Resource("autoscaling", "v1", "Scale", "scales", catalogue.schema_of("au
 def scale_of(resource: Resource, obj: Object) -> Object:
     """The Scale that an object shows."""
     paths = _paths(resource)
+    if resource.is_custom and not text_at(obj, paths.spec_replicas.strip(".")):
+        why = f"the spec replicas field {go_quoted(paths.spec_replicas)} does not exist"
+        raise InternalError(f"Internal error occurred: {why}")
     meta = obj["metadata"]
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
     status: Object = {"replicas": _number(obj, paths.status_replicas)}

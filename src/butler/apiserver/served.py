@@ -24,6 +24,7 @@ from .background.garbage import GarbageCollector, Item
 from .background.namespaces import Namespaces
 from .background.own_service import RESOURCES as OWN_SERVICE
 from .background.own_service import OwnService
+from .background.policies import PolicyStatuses
 from .background.policy import Aggregation, TokenSecrets
 from .background.worker import Worker
 from .builtins import catalogue
@@ -51,6 +52,11 @@ _RBAC_KINDS = {
 _WEBHOOK_KINDS = {
     "admissionregistration.k8s.io/mutatingwebhookconfigurations": "MutatingWebhookConfiguration",
     "admissionregistration.k8s.io/validatingwebhookconfigurations": "ValidatingWebhookConfiguration",
+}
+_POLICIES = "admissionregistration.k8s.io/validatingadmissionpolicies"
+_POLICY_KINDS = {
+    _POLICIES: "ValidatingAdmissionPolicy",
+    "admissionregistration.k8s.io/validatingadmissionpolicybindings": "ValidatingAdmissionPolicyBinding",
 }
 _DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions"
 
@@ -92,6 +98,7 @@ class ServedSpace(Space):
         self._garbage = GarbageCollector(self)
         self._definitions = Definitions(self, self._end_watches)
         self._aggregation = Aggregation(self)
+        self._policy_statuses = PolicyStatuses(self)
         self._token_secrets = TokenSecrets(self, self.issuer, around.authority)
         self._own_service = OwnService(self, around.location, partial(around.pattern, family))
         self._furnishing: Worker[str] = Worker("furnishing", self._furnish, around.clock)
@@ -137,6 +144,10 @@ class ServedSpace(Space):
         for resource, kind in _WEBHOOK_KINDS.items():
             for row in self.store.rows(self.name, resource):
                 self.admission.configure(kind, row.key, row.decode())
+        for resource, kind in _POLICY_KINDS.items():
+            for row in self.store.rows(self.name, resource):
+                self.admission.policies.configure(kind, row.key, row.decode())
+        self._policy_statuses.load(self.store.rows(self.name, _POLICIES))
         if self.store.newest_in(self.name, f"{_RBAC}/clusterroles") > since:
             self._aggregation.worker.add("")
         if self.record.furnished != furnishing.fingerprint():
@@ -203,6 +214,7 @@ class ServedSpace(Space):
             self._garbage.worker,
             self._definitions.worker,
             self._aggregation.worker,
+            self._policy_statuses.worker,
             self._token_secrets.worker,
             self._own_service.worker,
         )
@@ -212,6 +224,7 @@ class ServedSpace(Space):
         found: dict[str, list[Observer]] = {
             "/namespaces": [self._namespaces.see_namespace],
             "/secrets": [self._token_secrets.see],
+            "/serviceaccounts": [self._token_secrets.see_account],
             "/services": [self._see_service],
             _DEFINITIONS: [self._definitions.see],
             f"{_RBAC}/clusterroles": [self._aggregation.see],
@@ -220,6 +233,9 @@ class ServedSpace(Space):
             found.setdefault(resource, []).append(partial(self._see_role, kind))
         for resource, kind in _WEBHOOK_KINDS.items():
             found[resource] = [partial(self._see_webhooks, kind)]
+        for resource, kind in _POLICY_KINDS.items():
+            found[resource] = [partial(self._see_policy, kind)]
+        found[_POLICIES].append(self._policy_statuses.see)
         for resource in OWN_SERVICE:
             found.setdefault(resource, []).append(self._own_service.see)
         return found
@@ -239,6 +255,10 @@ class ServedSpace(Space):
     def _see_webhooks(self, kind: str, event: Event) -> None:
         gone = event.change is Change.DELETED
         self.admission.configure(kind, event.key, None if gone else event.object)
+
+    def _see_policy(self, kind: str, event: Event) -> None:
+        gone = event.change is Change.DELETED
+        self.admission.policies.configure(kind, event.key, None if gone else event.object)
 
     def _stored_policy(self) -> Iterator[tuple[str, Object]]:
         for resource, kind in _RBAC_KINDS.items():

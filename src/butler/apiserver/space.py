@@ -90,6 +90,11 @@ class Space:
         row = self.store.latest(self.bucket(resource), object_key(resource, namespace, name))
         return None if row is None else row.decode()
 
+    def namespace(self, name: str) -> Object | None:
+        """A namespace as a fresh dict, or None."""
+        namespaces = self.kinds.at("", "v1", "namespaces")
+        return self.find(namespaces, "", name) if namespaces is not None else None
+
     def now(self) -> datetime:
         return self.clock.now()
 

@@ -24,6 +24,13 @@ def may_repeat(content: bytes, value: Any) -> bool:
     return content.count(b'":') != written.count(b'":') or b'" :' in content
 
 
+def has_unknown_members(operations: Any) -> bool:
+    """Whether an operation of a JSON patch says more than operations do."""
+    if not isinstance(operations, list):
+        return False
+    return any(isinstance(one, dict) and not one.keys() <= _OPERATION for one in operations)
+
+
 def in_object(content: bytes) -> Remarks:
     """For an object of a built-in kind: in the order of the text."""
 

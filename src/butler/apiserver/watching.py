@@ -16,10 +16,10 @@ from math import inf
 
 import msgspec
 
-from butler.errors import ApiError, BadRequest, Unclassified
+from butler.errors import ApiError
 
 from . import converting
-from .reading import Matcher, parse_version, prefix_for, too_new, values_of
+from .reading import Matcher, prefix_for, start_of, too_new, values_of
 from .requests import WatchOptions, prefix_of
 from .resources import Resource
 from .space import Space
@@ -178,7 +178,7 @@ class Watch:
         self._space, self._hub, self.resource, self._options = space, hub, resource, options
         self._matcher = Matcher(resource, options.labels, options.fields)
         self._prefix = prefix_for(resource, namespace, options.fields)
-        self._from = _start(options.resource_version)
+        self._from = start_of(options.resource_version)
         initial = options.send_initial_events
         self._initial = initial if initial is not None else self._from == 0
         if self._initial and self._from > space.store.committed:
@@ -288,13 +288,6 @@ class Watch:
 
     def _bookmark(self, revision: int, *, initial: bool = False) -> Signal:
         return Signal("BOOKMARK", _bookmark_value(revision, initial))
-
-
-def _start(version: str) -> int:
-    try:
-        return parse_version(version)
-    except BadRequest as error:
-        raise Unclassified(error.message.removeprefix("invalid resource version: ")) from error
 
 
 @lru_cache(maxsize=64)

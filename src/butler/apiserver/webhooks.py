@@ -3,59 +3,23 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from butler.errors import ApiError, BadRequest, Cause, Details, Forbidden, InternalError
-from butler.kube.selectors import LabelSelector, from_label_selector
 
+from . import refusals
 from .callouts import CallFailed
-from .cel import Expression
+from .matching import Match, Question, match_of, request_of
 from .patch.json_patch import apply_json_patch
-from .requests import Target, WriteOptions, with_type
-from .resources import Object, Resource
+from .policies.conditions import ConditionFailed, Conditions
+from .policies.environment import values_of, variables
+from .resources import Object
 
 if TYPE_CHECKING:
-    from .kinds import Kinds
     from .space import Space
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A request a webhook is asked about."""
-
-    operation: str
-    target: Target
-    obj: Object | None
-    old: Object | None
-    options: WriteOptions
-    seen_as: Resource
-    """The version of the resource that the webhook knows, in which the objects are."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    operations: frozenset[str]
-    groups: frozenset[str]
-    versions: frozenset[str]
-    resources: frozenset[str]
-    scope: str
-
-    def covers(self, resource: Resource, operation: str, subresource: str) -> bool:
-        return (
-            bool({"*", operation} & self.operations)
-            and bool({"*", resource.group} & self.groups)
-            and bool({"*", resource.version} & self.versions)
-            and self.scope in ("*", "Namespaced" if resource.namespaced else "Cluster")
-            and self._covers_resource(resource.plural, subresource)
-        )
-
-    def _covers_resource(self, plural: str, subresource: str) -> bool:
-        if not subresource:
-            return bool({"*", "*/*", plural} & self.resources)
-        return bool({"*/*", f"{plural}/{subresource}", f"{plural}/*", f"*/{subresource}"} & self.resources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,66 +30,22 @@ class Webhook:
     position: int
     name: str
     client: Object
-    rules: tuple[_Rule, ...]
-    namespaces: LabelSelector
-    objects: LabelSelector
-    conditions: tuple[tuple[str, str], ...]
+    match: Match
+    conditions: Conditions
     fails_closed: bool
     timeout: float
-    matches_equivalent: bool
     has_side_effects: bool
     reinvoke: bool
     review_version: str
-    compiled: dict[str, Any] = field(default_factory=dict)
-
-    def seen_as(self, kinds: Kinds, resource: Resource, operation: str, subresource: str) -> Resource | None:
-        """The resource its rules speak of; an equivalent match also looks at other versions of the same one."""
-        if any(rule.covers(resource, operation, subresource) for rule in self.rules):
-            return resource
-        if not self.matches_equivalent:
-            return None
-        others = [one for one in kinds if one.storage_key == resource.storage_key and one is not resource]
-        covered = (one for one in others for rule in self.rules if rule.covers(one, operation, subresource))
-        return next(covered, None)
 
     def wants(self, space: Space, question: Question) -> bool:
-        """Raises what the failure policy says when a match condition cannot be evaluated."""
-        return (
-            self._namespace_matches(space, question)
-            and self._object_matches(question)
-            and self._conditions_hold(question)
-        )
-
-    def _namespace_matches(self, space: Space, question: Question) -> bool:
-        if not self.namespaces:
-            return True
-        target = question.target
-        if target.resource.storage_key == "/namespaces":
-            found = question.obj or question.old
-        elif target.resource.namespaced:
-            namespaces = space.kinds.at("", "v1", "namespaces")
-            found = space.find(namespaces, "", target.namespace) if namespaces else None
-        else:
-            return True
-        return self.namespaces.matches((found or {}).get("metadata", {}).get("labels"))
-
-    def _object_matches(self, question: Question) -> bool:
-        seen = [one for one in (question.obj, question.old) if one is not None]
-        return not self.objects or any(self.objects.matches(one["metadata"].get("labels")) for one in seen)
-
-    def _conditions_hold(self, question: Question) -> bool:
-        if not self.conditions:
-            return True
-        values = {
-            "object": _typed(question, question.obj),
-            "oldObject": _typed(question, question.old),
-            "request": request_of(question, ""),
-        }
-        for name, text in self.conditions:
-            expression = self.compiled.setdefault(name, Expression(text, tuple(values)))
-            if expression.evaluate(**values) is not True:
-                return False
-        return True
+        """Raises Forbidden when a match condition cannot be evaluated and that may not be ignored."""
+        if not self.match.selects(space, question):
+            return False
+        try:
+            return not self.conditions or self.conditions.hold(values_of(space, question))
+        except ConditionFailed as error:
+            raise refusals.forbidden(question.target, str(error)) from error
 
 
 def parse(configuration: str, obj: Object) -> list[Webhook]:
@@ -139,26 +59,13 @@ def _webhook(configuration: str, position: int, hook: Object) -> Webhook:
         position=position,
         name=hook["name"],
         client=hook.get("clientConfig") or {},
-        rules=tuple(_rule(rule) for rule in hook.get("rules") or ()),
-        namespaces=from_label_selector(hook.get("namespaceSelector")),
-        objects=from_label_selector(hook.get("objectSelector")),
-        conditions=tuple((one["name"], one["expression"]) for one in hook.get("matchConditions") or ()),
+        match=match_of(hook),
+        conditions=Conditions(hook, variables()),
         fails_closed=hook.get("failurePolicy", "Fail") == "Fail",
         timeout=float(hook.get("timeoutSeconds", 10)),
-        matches_equivalent=hook.get("matchPolicy", "Equivalent") == "Equivalent",
         has_side_effects=hook.get("sideEffects") not in ("None", "NoneOnDryRun"),
         reinvoke=hook.get("reinvocationPolicy") == "IfNeeded",
         review_version=next((one for one in hook.get("admissionReviewVersions") or () if one in _REVIEWS), "v1"),
-    )
-
-
-def _rule(rule: Object) -> _Rule:
-    return _Rule(
-        operations=frozenset(rule.get("operations") or ()),
-        groups=frozenset(rule.get("apiGroups") or ()),
-        versions=frozenset(rule.get("apiVersions") or ()),
-        resources=frozenset(rule.get("resources") or ()),
-        scope=rule.get("scope", "*"),
     )
 
 
@@ -187,7 +94,7 @@ class Caller:
         assert question.obj is not None
         try:
             operations = msgspec.json.decode(base64.b64decode(answer["patch"]))
-            changed = apply_json_patch(_typed(question, question.obj) or {}, operations)
+            changed = apply_json_patch(question.typed or {}, operations)
         except (ValueError, msgspec.DecodeError, ApiError) as error:
             raise InternalError(f"Internal error occurred: {error}") from error
         return {key: value for key, value in changed.items() if key not in ("apiVersion", "kind")}
@@ -197,7 +104,8 @@ class Caller:
             raise BadRequest(f'admission webhook "{hook.name}" does not support dry run')
         uid = self._space.new_uid()
         api_version = f"admission.k8s.io/{hook.review_version}"
-        review = {"kind": "AdmissionReview", "apiVersion": api_version, "request": request_of(question, uid)}
+        request = {**request_of(question, uid), "object": question.typed, "oldObject": question.typed_old}
+        review = {"kind": "AdmissionReview", "apiVersion": api_version, "request": request}
         try:
             answer = _checked(uid, api_version, await self._space.callouts.post(hook.client, review, hook.timeout))
         except (CallFailed, _Unusable) as error:
@@ -213,49 +121,6 @@ class Caller:
         if not answer.get("allowed"):
             raise _denied(hook, answer)
         return answer
-
-
-def request_of(question: Question, uid: str) -> Object:
-    """The `request` of an AdmissionReview."""
-    target, kind, place = question.target, _kind_of(question.seen_as), _place_of(question.seen_as)
-    request: Object = {
-        "uid": uid,
-        "kind": kind,
-        "resource": place,
-        "requestKind": _kind_of(target.resource),
-        "requestResource": _place_of(target.resource),
-        "name": target.name,
-        "namespace": target.namespace,
-        "operation": question.operation,
-        "userInfo": question.options.user.wire(),
-        "object": _typed(question, question.obj),
-        "oldObject": _typed(question, question.old),
-        "dryRun": question.options.dry_run,
-        "options": {"kind": _OPTIONS[question.operation], "apiVersion": "meta.k8s.io/v1"},
-    }
-    if target.subresource:
-        request["subResource"] = request["requestSubResource"] = target.subresource
-    return request
-
-
-def _kind_of(resource: Resource) -> Object:
-    return {"group": resource.group, "version": resource.version, "kind": resource.kind}
-
-
-def _place_of(resource: Resource) -> Object:
-    return {"group": resource.group, "version": resource.version, "resource": resource.plural}
-
-
-_OPTIONS = {
-    "CREATE": "CreateOptions",
-    "UPDATE": "UpdateOptions",
-    "DELETE": "DeleteOptions",
-    "CONNECT": "ConnectOptions",
-}
-
-
-def _typed(question: Question, obj: Object | None) -> Object | None:
-    return None if obj is None else with_type(question.seen_as, obj)
 
 
 def _checked(uid: str, api_version: str, review: Any) -> Object:

@@ -51,7 +51,8 @@ async def create(space: Space, target: Target, obj: Object, options: WriteOption
     check_namespace(space, target)
     start_life(space, resource, obj)
     born = obj["metadata"]["creationTimestamp"]
-    record_create(obj, resource.schema, Writer(options.manager, resource.api_version, born, target.subresource))
+    by = Writer(options.manager, resource.api_version, born, target.subresource)
+    record_create(obj, resource.schema, by, reset=("status",) if resource.status else ())
     complete(space, target, obj, options.user)
     if space.admission.concerns(resource, "CREATE", target.subresource):
         await space.admission.mutate("CREATE", target, obj, None, options)
@@ -92,7 +93,7 @@ async def update(space: Space, target: Target, obj: Object, options: WriteOption
         if resource.plural not in _CREATED_BY_UPDATE or target.subresource:
             raise refusals.not_found(resource, target.name)
         return await create(space, target, obj, options)
-    if resource.is_custom and meta.get("resourceVersion", "0") == "0":
+    if not resource.unconditional_update and meta.get("resourceVersion", "0") == "0":
         missing = FieldError(FieldProblem.INVALID, "metadata.resourceVersion", "must be specified for an update", 0)
         raise invalid(resource.plural, resource.group, target.name, [missing])
 
@@ -168,8 +169,13 @@ async def _replace(
     if options.dry_run:
         return Answer(resource, encode(obj))
     change = Change.DELETED if deleting.is_finished(resource, obj) else Change.MODIFIED
+    if change is Change.DELETED:
+        # Whoever took away the last finalizer sees what was there before it went.
+        seen = encode(obj)
+        await stage(space, target, change, stored, row)
+        return Answer(resource, seen, deleted=True)
     value = await stage(space, target, change, stored, row)
-    return Answer(resource, await space.converter.written(resource, value), deleted=change is Change.DELETED)
+    return Answer(resource, await space.converter.written(resource, value))
 
 
 def _warn_of_finalizers(resource: Resource, obj: Object, old: Object | None, options: WriteOptions) -> None:
@@ -221,7 +227,8 @@ def _carried_over(target: Target, obj: Object, old: Object) -> Object:
         meta = {**old["metadata"]}
         if "managedFields" in obj["metadata"]:
             meta["managedFields"] = obj["metadata"]["managedFields"]
-        obj = {**old, "metadata": meta, **({part: obj[part]} if part and part in obj else {})}
+        kept = {name: value for name, value in old.items() if name != part}
+        obj = {**kept, "metadata": meta, **({part: obj[part]} if part in obj else {})}
     elif target.resource.status:
         obj.pop("status", None)
         if "status" in old:

@@ -33,7 +33,7 @@ stderr.
 1. `--kubeconfig FILE`, with `--context NAME` if it is given
 2. `--context NAME` in the files of `KUBECONFIG`, else in `~/.kube/config`
 3. the files of `KUBECONFIG`; an error if none of them exists
-4. the platform that `butleradm up` runs on this computer (`~/.butler/local.json`, ignored when its process has ended)
+4. the platform that `butleradm up` runs on this computer: the one started last, else that of `~/.butler/local`
 5. `~/.butler/*-kubeconfig` or `~/.butler/kubeconfig`; an error if there are several
 6. `~/.kube/config`
 7. the cluster it runs in

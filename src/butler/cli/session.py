@@ -62,11 +62,16 @@ def home(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def running_platform(environ: Mapping[str, str] = os.environ) -> Platform | None:
-    """The local platform, if its process is still there."""
+    """The local platform whose process is still there: the one started last, else the usual one."""
+    places = (home(environ) / "local.json", home(environ) / "local" / "running.json")
+    return next((found for place in places if (found := _announced(place)) is not None), None)
+
+
+def _announced(place: Path) -> Platform | None:
     import json
 
     try:
-        found = json.loads((home(environ) / "local.json").read_bytes())
+        found = json.loads(place.read_bytes())
         platform = Platform(Path(found["data"]), Path(found["kubeconfig"]), int(found["pid"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import timedelta
-from typing import Protocol
+from typing import Any
 
 from msgspec import structs
 
 from butler.api.cluster import TenantCluster
 from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig
-from butler.api.credentials import canonical_keys
-from butler.api.model import GROUP
+from butler.api.machine import ImageSync, LoadBalancerRequest, MachineRequest
+from butler.api.model import GROUP, Resource
+from butler.api.network import NetworkPool
 from butler.api.normalise import normalise
-from butler.api.provider import ProviderConfig
-from butler.api.shared import SYSTEM_NAMESPACE, Condition, NsRef, SecretRef
+from butler.api.provider import Capacity, LoadBalancerPolicy, ProviderConfig
+from butler.api.shared import SYSTEM_NAMESPACE, Condition, NsRef
 from butler.api.team import Team
-from butler.engines.core import Secret
-from butler.errors import CredentialsInvalid, InvalidConfiguration, NotFound, ProviderError
-from butler.providers import registry
-from butler.providers.contract import Check, Provider, Surroundings
-from butler.runtime.conditions import Truth, condition, merged
+from butler.errors import CredentialsInvalid, InvalidConfiguration, ProviderError
+from butler.providers.contract import Check
+from butler.runtime.conditions import Truth, condition, merged, without
+from butler.runtime.controller import Controller
 from butler.runtime.informer import Informer
 from butler.runtime.manager import Manager
 from butler.runtime.objects import key, key_of
-from butler.runtime.reconciler import Outcome, Permission, Reconciler, Watch
+from butler.runtime.reconciler import Note, Outcome, Permission, Reconciler, Watch
+
+from . import accounts as shared
+from .accounts import Accounts, Busy
+from .requests import config_of
 
 FINALIZER = f"{GROUP}/providerconfig"
-READY, CREDENTIALS_VALID, DELETING = "Ready", "CredentialsValid", "Deleting"
+READY, CREDENTIALS_VALID, POOL_AVAILABLE, DELETING = "Ready", "CredentialsValid", "PoolAvailable", "Deleting"
 
 _PROBE = timedelta(minutes=5)
 """How often credentials are tried again; accounts without any are not."""
@@ -35,15 +39,18 @@ _PATIENCE = timedelta(hours=1)
 """When to look again whether a ProviderConfig is still used, if nothing happens before."""
 _NAMED = 5
 """So many users are named."""
+_NODES_PER_TENANT = 5
+"""Addresses for nodes that a cluster is reckoned with."""
 _UNTRIED = condition(CREDENTIALS_VALID, "Unknown", "NotTried", "The ProviderConfig has to be put right first.")
+_REQUESTS: tuple[type[Resource], ...] = (MachineRequest, LoadBalancerRequest, ImageSync)
 
 
-class Connect(Protocol):
-    """As `registry.connect`."""
-
-    def __call__(
-        self, config: ProviderConfig, credentials: Mapping[str, str], surroundings: Surroundings, /
-    ) -> Provider: ...
+def add_provider_configs(manager: Manager, accounts: Accounts) -> Controller:
+    """Run the controller."""
+    configs = ProviderConfigs(manager, accounts)
+    configs.attended_by = controller = manager.add(configs)
+    accounts.listen(configs.look_at)
+    return controller
 
 
 class ProviderConfigs(Reconciler[ProviderConfig]):
@@ -51,22 +58,44 @@ class ProviderConfigs(Reconciler[ProviderConfig]):
 
     kind = ProviderConfig
     finalizer = FINALIZER
+    tells_conditions = False
     permissions = (
-        Permission(Secret, ("get",)),
+        *shared.NEEDED,
         *(Permission(kind, ("get", "list", "watch")) for kind in (Team, ButlerConfig)),
     )
 
-    def __init__(self, manager: Manager, surroundings: Surroundings, connect: Connect = registry.connect) -> None:
-        self._client, self._surroundings, self._connect = manager.client, surroundings, connect
+    def __init__(self, manager: Manager, accounts: Accounts) -> None:
+        self._client, self._accounts = manager.client, accounts
+        self._clock = accounts.surroundings.clock
+        self.attended_by: Controller | None = None
         self._configs: Informer[ProviderConfig] = manager.informers.of(ProviderConfig)
         self._clusters: Informer[TenantCluster] = manager.informers.of(TenantCluster)
+        self._requests: tuple[Informer[Any], ...] = tuple(manager.informers.of(kind) for kind in _REQUESTS)
+        self._pools: Informer[NetworkPool] = manager.informers.of(NetworkPool)
         self._teams: Informer[Team] = manager.informers.of(Team)
         self._platform: Informer[ButlerConfig] = manager.informers.of(ButlerConfig)
-        self.watches = (Watch(TenantCluster, self._of_cluster),)
+        self.watches = (
+            Watch(TenantCluster, self._of_cluster),
+            *(Watch(kind, self._of_request, matters=config_of) for kind in _REQUESTS),
+            Watch(NetworkPool, self._of_pool, matters=lambda pool: pool.status.available_ips),
+        )
+
+    def look_at(self, name: str) -> None:
+        """Something about the account is new."""
+        if self.attended_by is not None:
+            self.attended_by.queue.add(name)
 
     def _of_cluster(self, cluster: TenantCluster) -> Iterable[str]:
         """Only a ProviderConfig that waits for its end waits for clusters."""
         return [key_of(one) for one in self._configs if one.deleting and self._uses(cluster, one)]
+
+    def _of_request(self, request: Any) -> Iterable[str]:
+        """The same for requests."""
+        config = self._configs.get(config_of(request))
+        return [key_of(config)] if config is not None and config.deleting else []
+
+    def _of_pool(self, pool: NetworkPool) -> Iterable[str]:
+        return [key_of(one) for one in self._configs if pool.key in _pool_keys(one)]
 
     # -- whether it can be used -------------------------------------------------------------------------------
 
@@ -74,68 +103,105 @@ class ProviderConfigs(Reconciler[ProviderConfig]):
         config = obj
         try:
             config = _normalised(obj)
-            checks = await self._try(config, obj)
+            checks = await self._try(config)
+        except Busy as busy:
+            return Outcome(again=busy.again)
         except InvalidConfiguration as error:
-            return Outcome(self._status(config, _not_ready(error.reason, str(error)), _UNTRIED))
+            return self._outcome(config, (_not_ready(error.reason, str(error)), _UNTRIED))
         except ProviderError as error:
             truth: Truth = "False" if isinstance(error, CredentialsInvalid) else "Unknown"
             tried = condition(CREDENTIALS_VALID, truth, error.reason, str(error))
-            status = self._status(config, _not_ready(error.reason, str(error)), tried)
-            return Outcome(status, again=_again(config), error=error if error.retryable else None)
-        return Outcome(self._status(config, _verdict(checks), _accepted(config)), again=_again(config))
+            return self._outcome(
+                config, (_not_ready(error.reason, str(error)), tried), error=error if error.retryable else None
+            )
+        return self._outcome(config, _verdict(config, checks), checks)
 
-    async def _try(self, config: ProviderConfig, obj: ProviderConfig) -> tuple[Check, ...]:
-        """What the account says of itself. Raises InvalidConfiguration, ProviderError."""
-        provider = self._connect(config, await self._credentials(config, obj), self._surroundings)
-        try:
-            return await provider.check()
-        finally:
-            await provider.close()
+    async def _try(self, config: ProviderConfig) -> tuple[Check, ...]:
+        """What the account says of itself. Raises Busy, InvalidConfiguration, ProviderError."""
+        async with self._accounts.visit(config.key, config.key, self.look_at) as account:
+            return await account.provider.check()
 
-    async def _credentials(self, config: ProviderConfig, obj: ProviderConfig) -> dict[str, str]:
-        ref, kind = config.spec.credentials_ref, config.spec.provider
-        assert kind is not None, "normalise() fills it in"
-        if ref is None:
-            return {}
-        places = _places(ref, obj)
-        for namespace in places:
-            try:
-                secret = await self._client.get(Secret, ref.name, namespace)
-            except NotFound:
-                continue
-            return canonical_keys(kind, {name: value.decode() for name, value in secret.data.items()}, ref.key)
-        where = " or ".join(places)
-        raise CredentialsInvalid(kind.value, "", f"there is no Secret {ref.name} in namespace {where}; create it")
-
-    def _status(self, config: ProviderConfig, ready: Condition, credentials: Condition) -> object:
-        status, now = config.status, self._surroundings.clock.now()
+    def _outcome(
+        self,
+        config: ProviderConfig,
+        found: tuple[Condition, Condition],
+        checks: tuple[Check, ...] = (),
+        error: ProviderError | None = None,
+    ) -> Outcome:
+        status, now = config.status, self._clock.now()
+        ready, credentials = found
         validated = credentials.status == "True"
         is_news = validated and not status.validated
-        return structs.replace(
+        pools = self._pool_condition(config)
+        conditions = status.conditions if pools else without(status.conditions, POOL_AVAILABLE)
+        new = structs.replace(
             status,
             provider=config.spec.provider or config.spec.type,
             ready=ready.status == "True",
             validated=validated,
+            provider_version=_version(checks) or status.provider_version,
+            capacity=self._capacity(config),
             last_probe_time=now if is_news else status.last_probe_time,
             last_validation_time=now if is_news else status.last_validation_time,
-            conditions=merged(status.conditions, ready, credentials),
+            conditions=merged(conditions, ready, credentials, *pools),
         )
+        notes = tuple(
+            Note(one.reason, one.message, "Warning") for one in (credentials, *pools) if one.status == "False"
+        )
+        if ready.status == "True" and not status.ready:
+            notes = (*notes, Note(ready.reason, ready.message))
+        return Outcome(new, _PROBE if config.spec.credentials_ref is not None else None, notes, error)
+
+    # -- addresses --------------------------------------------------------------------------------------------
+
+    def _pool_condition(self, config: ProviderConfig) -> tuple[Condition, ...]:
+        if config.spec.network.mode != "ipam":
+            return ()
+        missing = [name for name in _pool_keys(config) if name not in self._pools]
+        if missing or not _pool_keys(config):
+            what = (
+                f"There is no NetworkPool {missing[0]}." if missing else "spec.network.poolRefs names no NetworkPool."
+            )
+            return (condition(POOL_AVAILABLE, False, "PoolNotFound", what),)
+        capacity = self._capacity(config)
+        if capacity is None or not capacity.available_ips:
+            return (condition(POOL_AVAILABLE, False, "PoolsExhausted", "No NetworkPool has a free address left."),)
+        return (condition(POOL_AVAILABLE, True, "PoolAvailable", "There are free addresses."),)
+
+    def _capacity(self, config: ProviderConfig) -> Capacity | None:
+        if config.spec.network.mode != "ipam":
+            return None
+        pools = [self._pools.get(name) for name in _pool_keys(config)]
+        free = sum(pool.status.available_ips or 0 for pool in pools if pool is not None)
+        policy = config.spec.network.load_balancer or LoadBalancerPolicy()
+        return Capacity(available_ips=free, estimated_tenants=free // (_NODES_PER_TENANT + policy.default_pool_size))
 
     # -- whether it may go ------------------------------------------------------------------------------------
 
     async def finalize(self, obj: ProviderConfig) -> Outcome:
-        users = self._users(obj, self._clusters) or self._users(obj, (await self._client.list(TenantCluster)).items)
+        users = self._cached_users(obj) or await self._stored_users(obj)
         if not users:
             return Outcome()
         named = ", ".join(users[:_NAMED]) + (f" and {len(users) - _NAMED} more" if len(users) > _NAMED else "")
-        message = f"Used by TenantCluster {named}; it goes when they are gone or have another provider."
+        message = f"Used by {named}; it goes when they are gone or have another provider."
         ending = condition(DELETING, True, "InUse", message)
         unusable = _not_ready("Deleting", "It is being deleted, so nothing new can use it.")
         status = structs.replace(obj.status, ready=False, conditions=merged(obj.status.conditions, unusable, ending))
         return Outcome(status, again=_PATIENCE)
 
+    def _cached_users(self, config: ProviderConfig) -> list[str]:
+        requests = [name for informer in self._requests for name in _asking(config, informer)]
+        return [*self._users(config, self._clusters), *requests]
+
+    async def _stored_users(self, config: ProviderConfig) -> list[str]:
+        """The same by asking, because a cache may not show yet what is there."""
+        users = self._users(config, (await self._client.list(TenantCluster)).items)
+        for kind in _REQUESTS:
+            users += _asking(config, (await self._client.list(kind)).items)
+        return users
+
     def _users(self, config: ProviderConfig, clusters: Iterable[TenantCluster]) -> list[str]:
-        return sorted(one.key for one in clusters if self._uses(one, config))
+        return sorted(f"TenantCluster {one.key}" for one in clusters if self._uses(one, config))
 
     def _uses(self, cluster: TenantCluster, config: ProviderConfig) -> bool:
         """Whether this is the first there is of the ProviderConfigs a cluster may mean."""
@@ -162,17 +228,12 @@ def _normalised(obj: ProviderConfig) -> ProviderConfig:
     return config
 
 
-def _places(ref: SecretRef, obj: ProviderConfig) -> tuple[str, ...]:
-    """Where the Secret may be: where the author says, or else beside the object, then in the system's namespace."""
-    section = getattr(obj.spec, obj.spec.provider.value, None) if obj.spec.provider is not None else None
-    written = obj.spec.credentials_ref or getattr(section, "credentials_ref", None)
-    if written is not None and written.namespace:
-        return (written.namespace,)
-    return tuple(dict.fromkeys((ref.namespace or obj.metadata.namespace, SYSTEM_NAMESPACE)))
+def _asking(config: ProviderConfig, requests: Iterable[Any]) -> list[str]:
+    return sorted(f"{one.kind} {one.key}" for one in requests if config_of(one) == config.key)
 
 
-def _again(config: ProviderConfig) -> timedelta | None:
-    return _PROBE if config.spec.credentials_ref is not None else None
+def _pool_keys(config: ProviderConfig) -> tuple[str, ...]:
+    return tuple(key(config.metadata.namespace, ref.name) for ref in config.spec.network.pool_refs)
 
 
 def _not_ready(reason: str, message: str) -> Condition:
@@ -185,8 +246,19 @@ def _accepted(config: ProviderConfig) -> Condition:
     return condition(CREDENTIALS_VALID, True, "Accepted", "The provider accepts the credentials.")
 
 
-def _verdict(checks: tuple[Check, ...]) -> Condition:
-    failed = [f"{one.name}: {one.message} {one.remedy}".strip() for one in checks if not one.passed]
+def _verdict(config: ProviderConfig, checks: tuple[Check, ...]) -> tuple[Condition, Condition]:
+    """Whether it can be used, and whether the credentials are good, given what was tried."""
+    refused = next((one for one in checks if one.name == "credentials" and not one.passed), None)
+    valid = condition(CREDENTIALS_VALID, False, "CredentialsInvalid", _told(refused)) if refused else _accepted(config)
+    failed = [f"{one.name}: {_told(one)}" for one in checks if not one.passed]
     if failed:
-        return _not_ready("CheckFailed", "; ".join(failed))
-    return condition(READY, True, "Ready", "The provider can be used.")
+        return _not_ready("CheckFailed", "; ".join(failed)), valid
+    return condition(READY, True, "Ready", "The provider can be used."), valid
+
+
+def _told(check: Check) -> str:
+    return f"{check.message} {check.remedy}".strip()
+
+
+def _version(checks: tuple[Check, ...]) -> str | None:
+    return next((one.value for one in checks if one.name == "version" and one.value), None)

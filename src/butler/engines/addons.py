@@ -25,6 +25,8 @@ class Installed:
     name: str
     version: str
     problem: str = ""
+    remark: str = ""
+    """What else people should know of it."""
 
 
 class Installer(Protocol):

@@ -196,6 +196,8 @@ def _check_number(value: str) -> None:
 def _check_key(key: str) -> None:
     if not _KEY.match(key) or len(key.rpartition("/")[2]) > 63:
         rule = _NAME_RULE if key.count("/") < 2 else _KEY_RULE
+        if _KEY.match(key):
+            rule = "name part must be no more than 63 bytes"
         raise SelectorError(f'<nil>: Invalid value: "{key}": {rule}')
 
 

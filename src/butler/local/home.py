@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shlex
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -67,6 +68,11 @@ class Place:
     def datacentre(self) -> Path:
         """The records of the simulated infrastructure."""
         return self.data / "datacentre.db"
+
+    @property
+    def flag(self) -> str:
+        """What a command has to add to mean this one."""
+        return "" if self == default_place() else f" --data {shlex.quote(str(self.data))}"
 
     @property
     def is_new(self) -> bool:

@@ -11,8 +11,12 @@ from butler.api.cluster import TenantCluster
 from butler.api.model import Resource
 from butler.api.shared import IPRange
 from butler.apiserver.server import Server
+from butler.controllers.accounts import Accounts
 from butler.controllers.cluster.reconciler import TenantClusters
-from butler.controllers.providerconfig import ProviderConfigs
+from butler.controllers.image import add_images
+from butler.controllers.loadbalancer import add_load_balancers
+from butler.controllers.machine import add_machines
+from butler.controllers.providerconfig import add_provider_configs
 from butler.engines.capi import kinds as capi
 from butler.engines.kamaji import kinds as kamaji
 from butler.engines.tenants import Connect, Tenants, over_https
@@ -147,7 +151,12 @@ def add_controllers(manager: Manager, connect: Connect, surroundings: Surroundin
     """Butler itself; without a data centre in its surroundings, nothing of the simulated provider is needed."""
     tenants = Tenants(manager.client, connect)
     names = [name for name in registry.names() if name != SIMULATED or surroundings.simulation is not None]
-    manager.add(ProviderConfigs(manager, surroundings))
+    names = [name for name in names if registry.offers_clusters(name)]
+    accounts = Accounts(manager, surroundings)
+    add_provider_configs(manager, accounts)
+    add_machines(manager, accounts)
+    add_load_balancers(manager, accounts)
+    add_images(manager, accounts)
     manager.add(TenantClusters(manager, tenants, RecordingInstaller(), names, surroundings.clock))
 
 

@@ -19,6 +19,7 @@ from msgspec import structs
 from butler import __version__
 from butler.apiserver.auth import files
 from butler.apiserver.server import tune_process
+from butler.cli.session import home
 from butler.kube import kubeconfig
 from butler.runtime.clock import Clock, SystemClock
 
@@ -68,7 +69,8 @@ Started = Callable[[Platform, Running, asyncio.Event], Awaitable[None]]
 async def serve(wanted: Wanted, started: Started) -> None:
     """Run a platform in this process until it is told to stop. `started` is called once it can be used."""
     stop = _asked_to_stop()
-    files.make_private(wanted.place.data)
+    for directory in (home(), wanted.place.data):
+        files.make_private(directory)
     logs.write_to(wanted.place.log)
     _prepare(wanted)
     async with _platform(wanted) as platform, answering_health(platform) as health:

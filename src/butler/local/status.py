@@ -54,7 +54,7 @@ async def collect(place: Place) -> Report:
     running = place.running()
     report = Report(running=running is not None, data=str(place.data), data_bytes=_size(place.data), log=str(place.log))
     if running is None:
-        report.problems = ["no platform runs here; start one with: butleradm up"]
+        report.problems = [f"no platform runs here; start one with: butleradm up{place.flag}"]
         return report
     _describe(report, running)
     checks = await health.problems_of(running)

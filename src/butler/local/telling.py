@@ -55,6 +55,8 @@ def tell_where(running: Running, *, demo: bool) -> None:
     click.echo()
     for name, text in rows:
         click.echo(f"  {name:<8}{text}")
+    if running.simulated:
+        click.echo("\nMachines, control planes and what runs on them are simulated; everything else is real.")
     click.echo("\nTry:")
     for line in _suggestions(kubeconfig if demo else None):
         click.echo(f"  {line}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import ssl
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +25,8 @@ from butler.errors import (
 _SHOWN = 300
 """So much of what the other side says goes into an error."""
 _HIDDEN = "***"
+_TELLING = 6
+"""A line of a secret text that is shorter tells nobody anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +169,19 @@ class Rest:
 
     def _clean(self, text: str, question: Question) -> str:
         for secret in (*self._secrets, *question.hidden):
-            if secret:
-                text = text.replace(secret, _HIDDEN)
+            for form in _forms(secret):
+                text = text.replace(form, _HIDDEN)
         return " ".join(text.split())[:_SHOWN]
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """How a text may come back: as it was, inside JSON, in base64, or line by line."""
+    if not secret:
+        return
+    yield secret
+    yield msgspec.json.encode(secret).decode()[1:-1]
+    yield base64.b64encode(secret.encode()).decode()
+    yield from (line.strip() for line in secret.splitlines() if len(line.strip()) >= _TELLING)
 
 
 def said(reply: Reply) -> str:

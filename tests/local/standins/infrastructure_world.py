@@ -38,7 +38,7 @@ from butler.engines.capi.kinds import (
 )
 from butler.engines.core import Secret
 from butler.engines.tenants import kubeconfig_secret
-from butler.errors import NotFound
+from butler.errors import NotFound, Unauthorized
 from butler.kube.client import Client
 from butler.local.delays import NONE, Delays
 from butler.local.standins.infrastructure import add_infrastructure
@@ -128,17 +128,32 @@ class Mortal(WrappedClient):
         return answer
 
 
+class Guarded(WrappedClient):
+    """A tenant's API that may not know who asks."""
+
+    def __init__(self, inner: Client, process: Process) -> None:
+        super().__init__(inner)
+        self._process = process
+
+    async def around(self, call: Call, go: Go) -> Any:
+        if self._process.is_refused:
+            raise Unauthorized("Unauthorized")
+        return await go()
+
+
 class Process:
     """A manager with the reconcilers under test, from its start to its end."""
 
     def __init__(self, world: World, delays: Delays, dies_before: int = 0, dies_after: int = 0) -> None:
+        self.is_refused = False
+        """Whether the tenant's API does not know who asks."""
         self.writes: list[str] = []
         self.dead = asyncio.Event()
         self.dies_before, self.dies_after = dies_before, dies_after
         settings = Settings("test", backoff=Backoff(first=0.05, longest=5.0))
         client = Mortal(world.root.client(), self)
         self.manager = Manager(client, settings, clock=world.loop.clock, chance=world.loop.chance)
-        tenant = Mortal(world.tenant.client(), self)
+        tenant = Guarded(Mortal(world.tenant.client(), self), self)
         add_infrastructure(self.manager, world.datacentre, lambda content: tenant, delays)
         self.task = asyncio.create_task(self.manager.run())
 

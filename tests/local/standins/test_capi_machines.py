@@ -9,6 +9,8 @@ from typing import Any
 from butler.api.model import Address
 from butler.api.shared import Condition
 from butler.engines.capi.kinds import (
+    AUTOSCALER_MAX_SIZE,
+    AUTOSCALER_MIN_SIZE,
     INFRASTRUCTURE,
     Cluster,
     KubeadmConfig,
@@ -108,7 +110,10 @@ def test_a_node_nobody_hears_of_is_unknown(tmp_path: Path) -> None:
             await say_of_node(world, name, "Unknown")
             await world.settled(1)
             told = conditions(await the_machine(world))
-            assert (told["NodeReady"], told["NodeHealthy"]) == ("Unknown/NodeReadyUnknown", "Unknown/NodeHealthUnknown")
+            assert (told["NodeReady"], told["NodeHealthy"]) == (
+                "Unknown/NodeReadyUnknown",
+                "Unknown/NodeHealthyUnknown",
+            )
             assert told["Ready"] == "Unknown/ReadyUnknown"
 
     play(scenario, tmp_path)
@@ -396,5 +401,35 @@ def test_a_missing_template_is_named(tmp_path: Path) -> None:
             told = [one.status.condition("ScalingUp").message for one in await world.all(MachineSet)]
             assert any("nowhere" in message for message in told)
             assert len(world.machines) == 1
+
+    play(scenario, tmp_path)
+
+
+def test_a_size_left_to_an_autoscaler_is_filled_in_within_its_bounds(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        await world.make_cluster(1)
+        bounds = {AUTOSCALER_MIN_SIZE: "2", AUTOSCALER_MAX_SIZE: "3"}
+        left_out = {"metadata": {"annotations": bounds}, "spec": {"replicas": None}}
+        await world.change(MachineDeployment, WORKERS, left_out)
+        async with world.managed():
+            await world.settled()
+            assert (await world.get(MachineDeployment, WORKERS)).spec.replicas == 2
+            assert len(await world.all(Machine)) == 2
+            await world.change(MachineDeployment, WORKERS, {"spec": {"replicas": 3}})
+            await world.settled()
+            await world.change(MachineDeployment, WORKERS, {"spec": {"replicas": None}})
+            await world.settled()
+            assert (await world.get(MachineDeployment, WORKERS)).spec.replicas == 3
+
+    play(scenario, tmp_path)
+
+
+def test_a_size_that_nobody_names_is_one(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        await world.make_cluster(3)
+        await world.change(MachineDeployment, WORKERS, {"spec": {"replicas": None}})
+        async with world.managed():
+            await world.settled()
+            assert len(await world.all(Machine)) == 1
 
     play(scenario, tmp_path)

@@ -443,3 +443,38 @@ def test_a_pod_network_that_is_used_up_gives_no_more_parts() -> None:
         await process.end()
 
     played(story, fast=True)
+
+
+def test_settings_that_make_no_sense_are_told_and_keep_no_machine_from_going() -> None:
+    async def story(world: World) -> None:
+        await world.furnish(boot_delay="soon")
+        await world.machine("web-0")
+        process = Process(world, FAST)
+        await asyncio.sleep(1)
+        machine = await world.simulated()
+        assert facts(machine)["VMProvisioned"] == "False/InvalidConfiguration"
+        assert machine is not None
+        (told,) = [one for one in machine.status.conditions if one.type == "VMProvisioned"]
+        assert "spec.simulated.bootDelay" in told.message
+        await world.delete()
+        await asyncio.sleep(1)
+        assert await world.simulated() is None
+        await process.end()
+
+    played(story, fast=True)
+
+
+def test_a_kubelet_that_is_refused_tries_again() -> None:
+    async def story(world: World) -> None:
+        await world.furnish()
+        await world.machine("web-0")
+        process = Process(world, FAST)
+        process.is_refused = True
+        await asyncio.sleep(1)
+        assert facts(await world.simulated())["NodeProvisioned"] == "False/WaitingForControlPlane"
+        process.is_refused = False
+        await asyncio.sleep(10)
+        assert [one["metadata"]["name"] for one in await world.nodes()] == ["web-0"]
+        await process.end()
+
+    played(story, fast=True)

@@ -21,7 +21,7 @@ _AUTHORITY = re.compile(r"-----BEGIN CERTIFICATE-----.*-----END CERTIFICATE-----
 _SIGNED = re.compile(r"eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+")
 _GENERATED = re.compile(r"\bgen-[bcdfghjklmnpqrstvwxz2456789]{5}\b")
 _ACCESS = re.compile(r"\bkube-api-access-[bcdfghjklmnpqrstvwxz2456789]{5}\b")
-_SERVICE_ADDRESS = re.compile(r"\b10\.(0|9[6-9]|1[01]\d)\.\d+\.\d+\b")
+_SERVICE_ADDRESS = re.compile(r"\b10\.(0|9[6-9]|1[01]\d)\.\d+\.\d+(/\d+)?")
 _PORT = re.compile(r"https://127\.0\.0\.1:\d+|127\.0\.0\.1:\d+")
 _VERSION_IN_TEXT = re.compile(r"\b\d{2,}\b")
 _VERSION_IN_YAML = re.compile(r'(?<=resourceVersion: ")\d+(?=")')

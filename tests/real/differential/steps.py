@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.real.differential.answers import Answer
-from tests.real.differential.differences import Difference
+from tests.real.differential.differences import CLIENTS_FAULT, Difference, Unfinished
 
 JSON, YAML = "application/json", "application/yaml"
 JSON_PATCH = "application/json-patch+json"
@@ -44,7 +44,7 @@ class Step:
     """What happens once the watch is open."""
     ignore: tuple[str, ...] = ()
     """Places in the answer that are the server's own choice, with `*` for any key or index."""
-    differs: Mapping[str, Difference] = field(default_factory=dict)
+    differs: Mapping[str, Difference | Unfinished] = field(default_factory=dict)
     """Places in the answer (`body.…`, `headers.…`, or `answer` for the code and all) that differ on purpose."""
 
 
@@ -97,6 +97,11 @@ def watch(path: str, events: int = 0, during: tuple[Step, ...] = (), **more: Any
 def quietly(*steps: Step) -> tuple[Step, ...]:
     """The same steps as a preparation: their answers need only have the same code."""
     return tuple(replace(step, is_shown=False) for step in steps)
+
+
+def blamed(*steps: Step) -> tuple[Step, ...]:
+    """Steps for which Kubernetes blames itself, and we the client, in the same words."""
+    return tuple(replace(step, differs={"answer": CLIENTS_FAULT}) for step in steps)
 
 
 def _step(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.real.differential.answers import Answer
-from tests.real.differential.differences import Difference
+from tests.real.differential.differences import CLIENTS_FAULT, Difference, Unfinished
 from tests.real.differential.likeness import Likeness, Mismatch, fits, mismatches
 from tests.real.differential.steps import Case, Step
 
@@ -18,6 +18,7 @@ class Verdict:
     open: list[str] = field(default_factory=list)
     """Differences that nobody meant, each in a few lines."""
     deliberate: set[Difference] = field(default_factory=set)
+    unfinished: set[Unfinished] = field(default_factory=set)
     outlived: list[str] = field(default_factory=list)
     """Marks at places that no longer differ."""
 
@@ -51,8 +52,13 @@ def _sort(step: Step, title: str, found: list[Mismatch], verdict: Verdict) -> No
             continue
         marks = [pattern for pattern in step.differs if fits(place, pattern)]
         seen.update(marks)
-        verdict.deliberate.update(step.differs[pattern] for pattern in marks)
-        if not marks:
+        for mark in (step.differs[pattern] for pattern in marks):
+            if isinstance(mark, Unfinished):
+                verdict.unfinished.add(mark)
+            else:
+                verdict.deliberate.add(mark)
+        same_words = "answer" not in marks or step.differs["answer"] is not CLIENTS_FAULT or real[4:] == embedded[4:]
+        if not marks or not same_words:
             wrong.append(f"\n  {place}\n    real:     {real!r}\n    embedded: {embedded!r}")
     if wrong:
         verdict.open.append(title + "".join(wrong))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from cryptography.hazmat.primitives import serialization
-from joserfc import jwt
+from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey
 
@@ -30,7 +31,7 @@ class Signer:
         """As Kubernetes derives it from the public key."""
 
     def sign(self, claims: Mapping[str, Any]) -> str:
-        return jwt.encode({"alg": ALGORITHM, "kid": self.id}, dict(claims), self._key)
+        return jws.serialize_compact({"alg": ALGORITHM, "kid": self.id}, json.dumps(claims), self._key)
 
     def claims_of(self, token: str) -> dict[str, Any] | None:
         """What the token says; None when this key did not sign it."""

@@ -27,6 +27,13 @@ LONGEST_SECONDS = 1 << 32
 _BINDABLE = {"Pod": "pods", "Node": "nodes", "Secret": "secrets"}
 
 
+def default(request: Object) -> None:
+    """What a request means that does not say it, in place."""
+    spec = request["spec"] = dict(request.get("spec") or {})
+    if spec.get("expirationSeconds") is None:
+        spec["expirationSeconds"] = DEFAULT_SECONDS
+
+
 def answer(request: Object, namespace: str, name: str, lookup: Lookup, issuer: TokenIssuer, clock: Clock) -> Object:
     """The request with its token in `status`. Raises the ApiError the real server answers with."""
     metadata = dict(request.get("metadata") or {})

@@ -136,7 +136,7 @@ class Definitions:
 
 def _is_established(definition: Object) -> bool:
     conditions = (definition.get("status") or {}).get("conditions") or ()
-    return any((one["type"], one["status"]) == ("Established", "True") for one in conditions)
+    return any((one.get("type"), one.get("status")) == ("Established", "True") for one in conditions)
 
 
 def _have_same_schema(one: Resource, other: Resource) -> bool:

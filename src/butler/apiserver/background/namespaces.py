@@ -30,6 +30,13 @@ _CONDITIONS = {
 }
 
 
+_AUTHORITY_NOTE = (
+    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the "
+    "internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes "
+    "clusters."
+)
+
+
 def options() -> WriteOptions:
     """As whom a namespace is furnished."""
     return WriteOptions(_USER, manager="kube-controller-manager")
@@ -37,7 +44,7 @@ def options() -> WriteOptions:
 
 def contents(namespace: str, authority: str) -> tuple[Object, Object]:
     """What every namespace holds: an account, and the authority that signs the server's certificate."""
-    note = {"kubernetes.io/description": "The authority that signs the server's certificate."}
+    note = {"kubernetes.io/description": _AUTHORITY_NOTE}
     certificate = {"name": "kube-root-ca.crt", "namespace": namespace, "annotations": note}
     return (
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": namespace}},
@@ -117,7 +124,7 @@ class Namespaces:
         for resource in _namespaced(self._space):
             left = await self._delete_all(resource, name, finalizers)
             if left:
-                remaining[resource.qualified] = left
+                remaining[f"{resource.plural}.{resource.group}"] = left
         namespaces = self._kind("namespaces")
         target = Target(namespaces, name=name)
         if remaining:
@@ -198,7 +205,7 @@ def _namespaced(space: Space) -> list[Resource]:
 
 def _set_condition(conditions: list[Any], kind: str, holds: bool, reason: str, message: str, now: str) -> None:
     status = "True" if holds else "False"
-    found = next((one for one in conditions if one["type"] == kind), None)
+    found = next((one for one in conditions if one.get("type") == kind), None)
     if found is None:
         found = {"type": kind}
         conditions.append(found)

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
+from contextlib import suppress
 
-from butler.apiserver import storing, writing
+from butler.apiserver import deleting, storing, writing
 from butler.apiserver.auth.rules import aggregated_rules
 from butler.apiserver.auth.tokens import TokenIssuer
-from butler.apiserver.requests import Target
+from butler.apiserver.auth.users import UserInfo
+from butler.apiserver.requests import DeleteOptions, Target, WriteOptions
 from butler.apiserver.resources import Object, Resource
 from butler.apiserver.space import Space
 from butler.apiserver.storage.changes import Change
 from butler.apiserver.storage.store import Event, Row
+from butler.errors import NotFound
 
 from .worker import Worker
 
+_USER = UserInfo("system:kube-controller-manager")
 _RBAC = "rbac.authorization.k8s.io"
+_GATHERER = "clusterrole-aggregation-controller"
 _TOKEN_SECRET = "kubernetes.io/service-account-token"  # noqa: S105 - the type's name
 _ASKS_FOR_TOKEN = b'"kubernetes.io/service-account-token"'
 _ACCOUNT_NAME = "kubernetes.io/service-account.name"
@@ -49,10 +54,27 @@ class Aggregation:
         row = self._space.latest(target)
         if row is None:
             return
-        obj, old = row.decode(), row.decode()
-        obj["rules"] = rules
-        writing.record(self._space, target, obj, old, "clusterrole-aggregation-controller")
+        obj = row.decode()
+        obj["rules"] = rules or None
+        _record_gathered(obj, kind.api_version, self._space.timestamp())
         await storing.stage(self._space, target, Change.MODIFIED, obj, row)
+
+
+def _record_gathered(role: Object, api_version: str, now: str) -> None:
+    """In Kubernetes a controller applies the rules it has gathered, and gives up those it no longer finds."""
+    others = [one for one in role["metadata"].get("managedFields") or () if one["manager"] != _GATHERER]
+    for one in others:
+        one["fieldsV1"].pop("f:rules", None)
+    mine = {
+        "manager": _GATHERER,
+        "operation": "Apply",
+        "apiVersion": api_version,
+        "time": now,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:rules": {}},
+    }
+    kept = [one for one in others if one["fieldsV1"]]
+    role["metadata"]["managedFields"] = [mine, *kept] if role["rules"] else kept
 
 
 class TokenSecrets:
@@ -71,6 +93,16 @@ class TokenSecrets:
         if event.change is not Change.DELETED and _ASKS_FOR_TOKEN in event.value:
             self.worker.add(event.key)
 
+    def see_account(self, event: Event) -> None:
+        """The tokens of an account that is gone go, too."""
+        if event.change is not Change.DELETED:
+            return
+        bucket = self._space.bucket(self._kind("secrets"))
+        for key in self._space.store.keys(bucket, f"{event.key.partition('/')[0]}/"):
+            row = self._space.store.latest(bucket, key)
+            if row is not None and _ASKS_FOR_TOKEN in row.value:
+                self.worker.add(key)
+
     async def _fill(self, key: str) -> None:
         secrets, accounts = self._kind("secrets"), self._kind("serviceaccounts")
         namespace, _, name = key.partition("/")
@@ -81,7 +113,13 @@ class TokenSecrets:
         obj, old = row.decode(), row.decode()
         annotations = obj["metadata"].get("annotations") or {}
         account = self._space.find(accounts, namespace, annotations.get(_ACCOUNT_NAME, ""))
-        if obj.get("type") != _TOKEN_SECRET or account is None or (obj.get("data") or {}).get("token"):
+        if obj.get("type") != _TOKEN_SECRET:
+            return
+        if account is None or annotations.get(_ACCOUNT_UID, account["metadata"]["uid"]) != account["metadata"]["uid"]:
+            with suppress(NotFound):
+                await deleting.delete(self._space, target, DeleteOptions(), WriteOptions(_USER))
+            return
+        if (obj.get("data") or {}).get("token"):
             return
         content = {
             "token": self._issuer.legacy_token(account, obj),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from butler.errors import FieldError
 
 from ..resources import Object
+from . import formats
 from .problems import Problems, bad
 from .services import has_cluster_ip, has_node_ports, is_headless, needs_health_port
 
@@ -36,7 +37,9 @@ def allocate(obj: Object, addresses: Addresses) -> list[FieldError]:
     """
     found: Problems = []
     spec = obj["spec"]
-    if has_cluster_ip(spec) and not is_headless(spec):
+    if has_cluster_ip(spec):
+        _check_families(found, spec, addresses)
+    if has_cluster_ip(spec) and not is_headless(spec) and not found:
         _allocate_ip(found, obj, addresses)
     used = set(addresses.taken_ports)
     if has_node_ports(spec):
@@ -47,9 +50,23 @@ def allocate(obj: Object, addresses: Addresses) -> list[FieldError]:
     return found
 
 
+def _check_families(found: Problems, spec: Object, addresses: Addresses) -> None:
+    """A network has one family of addresses, and so have its Services."""
+    family = "IPv6" if ":" in addresses.network else "IPv4"
+    for index, one in enumerate(spec.get("ipFamilies") or ()):
+        if one != family and one in ("IPv4", "IPv6"):
+            found.append(bad(f"spec.ipFamilies[{index}]", one, "not configured on this cluster"))
+    if spec.get("ipFamilyPolicy") == "RequireDualStack" and not is_headless(spec):
+        detail = "this cluster is not configured for dual-stack services"
+        found.append(bad("spec.ipFamilyPolicy", "RequireDualStack", detail))
+
+
 def _allocate_ip(found: Problems, obj: Object, addresses: Addresses) -> None:
     spec = obj["spec"]
     wanted = spec.get("clusterIP") or ""
+    if formats.ip(wanted) and wanted:
+        # What is no address is refused as such when the object is validated.
+        return
     if wanted:
         problem = _ip_problem(wanted, addresses)
         if problem:
@@ -66,7 +83,8 @@ def _allocate_ip(found: Problems, obj: Object, addresses: Addresses) -> None:
 def _ip_problem(wanted: str, addresses: Addresses) -> str:
     network = ipaddress.ip_network(addresses.network)
     if ipaddress.ip_address(wanted) not in network:
-        return "the provided network does not match the current range"
+        where = f"The range of valid IPs is {addresses.network}"
+        return f"the provided IP ({wanted}) is not in the valid range. {where}"
     return ALREADY_TAKEN if wanted in addresses.taken_ips else ""
 
 

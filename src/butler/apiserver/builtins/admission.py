@@ -5,20 +5,18 @@ from __future__ import annotations
 from functools import partial
 from urllib.parse import urlsplit
 
-from butler.errors import FieldError, not_supported
+from butler.errors import FieldError
 
 from ..resources import Object
 from . import formats
 from .model import BuiltIn
-from .problems import Problems, any_of, bad, duplicate, refuse_each, required
+from .policies import check_binding, check_conditions, check_policy
+from .problems import Problems, bad, duplicate, refuse_each, required
+from .rules import FAILURE, MATCH, check_choice, check_rule
 from .selectors import check_selector
 
 _GROUP = "admissionregistration.k8s.io"
-_FAILURE = ("Fail", "Ignore")
-_MATCH = ("Equivalent", "Exact")
 _NO_SIDE_EFFECTS = ("None", "NoneOnDryRun")
-_OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
-_SCOPES = ("*", "Cluster", "Namespaced")
 _REINVOCATION = ("IfNeeded", "Never")
 _REVIEW_VERSIONS = ("v1", "v1beta1")
 _URL_FORM = "; desired format: https://host[/path]"
@@ -59,21 +57,22 @@ def _check_hooks(obj: Object, *, mutating: bool) -> list[FieldError]:
 def _check_hook(found: Problems, hook: Object, path: str, *, mutating: bool) -> None:
     _check_full_name(found, hook.get("name") or "", f"{path}.name")
     for index, rule in enumerate(hook.get("rules") or ()):
-        _check_rule(found, rule, f"{path}.rules[{index}]")
-    _check_choice(found, hook, path, "failurePolicy", _FAILURE)
-    _check_choice(found, hook, path, "matchPolicy", _MATCH)
+        check_rule(found, rule, f"{path}.rules[{index}]")
+    check_choice(found, hook, path, "failurePolicy", FAILURE)
+    check_choice(found, hook, path, "matchPolicy", MATCH)
     effects = hook.get("sideEffects")
     if effects is None:
         found.append(required(f"{path}.sideEffects", f"must specify one of {', '.join(_NO_SIDE_EFFECTS)}"))
-    _check_choice(found, hook, path, "sideEffects", _NO_SIDE_EFFECTS)
+    check_choice(found, hook, path, "sideEffects", _NO_SIDE_EFFECTS)
     if not 1 <= hook["timeoutSeconds"] <= 30:
         detail = "the timeout value must be between 1 and 30 seconds"
         found.append(bad(f"{path}.timeoutSeconds", hook["timeoutSeconds"], detail))
     check_selector(found, hook["namespaceSelector"], f"{path}.namespaceSelector")
     check_selector(found, hook["objectSelector"], f"{path}.objectSelector")
     if mutating:
-        _check_choice(found, hook, path, "reinvocationPolicy", _REINVOCATION)
+        check_choice(found, hook, path, "reinvocationPolicy", _REINVOCATION)
     _check_client(found, hook["clientConfig"], f"{path}.clientConfig")
+    check_conditions(found, hook, f"{path}.matchConditions")
 
 
 def _check_full_name(found: Problems, name: str, path: str) -> None:
@@ -83,48 +82,6 @@ def _check_full_name(found: Problems, name: str, path: str) -> None:
         found.append(bad(path, name, ",".join(broken)))
     elif name.count(".") < 2:
         found.append(bad(path, name, "should be a domain with at least three segments separated by dots"))
-
-
-def _check_choice(found: Problems, holder: Object, path: str, name: str, choices: tuple[str, ...]) -> None:
-    value = holder.get(name)
-    if value is not None and value not in choices:
-        found.append(not_supported(f"{path}.{name}", value, any_of(choices)))
-
-
-def _check_rule(found: Problems, rule: Object, path: str) -> None:
-    operations = rule.get("operations") or []
-    if not operations:
-        found.append(required(f"{path}.operations"))
-    if len(operations) > 1 and "*" in operations:
-        detail = "if '*' is present, must not specify other operations"
-        found.append(bad(f"{path}.operations", operations, detail))
-    for index, operation in enumerate(operations):
-        if operation not in _OPERATIONS:
-            found.append(not_supported(f"{path}.operations[{index}]", operation, _OPERATIONS))
-    for name, words in (("apiGroups", "API groups"), ("apiVersions", "API versions")):
-        listed = rule.get(name) or []
-        if not listed:
-            found.append(required(f"{path}.{name}"))
-        if len(listed) > 1 and "*" in listed:
-            found.append(bad(f"{path}.{name}", listed, f"if '*' is present, must not specify other {words}"))
-    for index, version in enumerate(rule.get("apiVersions") or ()):
-        if not version:
-            found.append(required(f"{path}.apiVersions[{index}]"))
-    _check_resources(found, rule.get("resources") or [], f"{path}.resources")
-    _check_choice(found, rule, path, "scope", _SCOPES)
-
-
-def _check_resources(found: Problems, resources: list[str], path: str) -> None:
-    if not resources:
-        found.append(required(path))
-    for index, resource in enumerate(resources):
-        if not resource:
-            found.append(required(f"{path}[{index}]"))
-    if len(resources) > 1 and "*/*" in resources:
-        found.append(bad(path, resources, "if '*/*' is present, must not specify other resources"))
-    if "*" in resources and any("/" not in one and one not in {"", "*"} for one in resources):
-        detail = "if '*' is present, must not specify other resources without subresources"
-        found.append(bad(path, resources, detail))
 
 
 def _check_client(found: Problems, client: Object, path: str) -> None:
@@ -220,6 +177,10 @@ def _hooks(*, mutating: bool) -> BuiltIn:
 KINDS = {
     (_GROUP, "ValidatingWebhookConfiguration"): _hooks(mutating=False),
     (_GROUP, "MutatingWebhookConfiguration"): _hooks(mutating=True),
-    (_GROUP, "ValidatingAdmissionPolicy"): BuiltIn(fill=_fill_policy, status=True, generation=("spec",)),
-    (_GROUP, "ValidatingAdmissionPolicyBinding"): BuiltIn(fill=_fill_policy_binding, generation=("spec",)),
+    (_GROUP, "ValidatingAdmissionPolicy"): BuiltIn(
+        fill=_fill_policy, check=check_policy, status=True, generation=("spec",)
+    ),
+    (_GROUP, "ValidatingAdmissionPolicyBinding"): BuiltIn(
+        fill=_fill_policy_binding, check=check_binding, generation=("spec",)
+    ),
 }

@@ -12,7 +12,7 @@ from . import formats, schedules, selectors
 from .model import BuiltIn
 from .pod_checks import check_template
 from .pod_defaults import fill_pod_spec
-from .problems import Problems, bad, not_negative, required, unchanged
+from .problems import Problems, bad, not_negative, refuse_each, required, unchanged
 
 _PREFIX = "batch.kubernetes.io/"
 _CONTROLLER, _NAME = f"{_PREFIX}controller-uid", f"{_PREFIX}job-name"
@@ -45,6 +45,7 @@ def _fill_job(obj: Object) -> None:
     spec.setdefault("suspend", False)
     spec.setdefault("manualSelector", False)
     spec.setdefault("podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
+    _copy_labels(obj)
 
 
 def _fill_template_and_policy(spec: Object) -> None:
@@ -86,6 +87,8 @@ def _check_job(obj: Object) -> list[FieldError]:
     if not spec["manualSelector"] and spec.get("selector") is not None:
         _check_generated(found, spec, metadata)
     _check_job_spec(found, spec, "spec")
+    if spec.get("managedBy"):
+        refuse_each(found, "spec.managedBy", spec["managedBy"], formats.prefixed_path(spec["managedBy"]))
     _check_job_selector(found, spec)
     completions = spec.get("completions")
     if spec["completionMode"] == "Indexed" and completions:

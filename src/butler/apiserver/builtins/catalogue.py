@@ -59,6 +59,24 @@ _SELECTABLE = {
 }
 _DEPRECATED = {"endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"}
 _STORAGE_VERSIONS = {"horizontalpodautoscalers.autoscaling": "v2"}
+_CHANGED_BY_VERSION = frozenset(
+    {
+        "apiservices.apiregistration.k8s.io",
+        "csidrivers.storage.k8s.io",
+        "csinodes.storage.k8s.io",
+        "csistoragecapacities.storage.k8s.io",
+        "customresourcedefinitions.apiextensions.k8s.io",
+        "leases.coordination.k8s.io",
+        "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+        "poddisruptionbudgets.policy",
+        "runtimeclasses.node.k8s.io",
+        "validatingadmissionpolicies.admissionregistration.k8s.io",
+        "validatingadmissionpolicybindings.admissionregistration.k8s.io",
+        "validatingwebhookconfigurations.admissionregistration.k8s.io",
+        "volumeattachments.storage.k8s.io",
+    }
+)
+"""Kinds whose updates must say which version they are of."""
 _SCALE = Scale(".spec.replicas", ".status.replicas", ".spec.selector")
 """Where every built-in kind that scales keeps its numbers; the selector is an object, not yet a text."""
 
@@ -113,6 +131,7 @@ def _resource(entry: Mapping[str, Any]) -> Resource:
     )
     resource.scale = _SCALE if "scale" in offered else None
     resource.selectable_fields = _SELECTABLE.get(resource.qualified, ())
+    resource.unconditional_update = resource.qualified not in _CHANGED_BY_VERSION
     stored = _STORAGE_VERSIONS.get(resource.qualified, version)
     resource.storage_version = "" if stored == version else stored
     return resource

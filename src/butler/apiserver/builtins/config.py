@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from typing import Any
 
 from butler.errors import FieldError
 
 from ..resources import Object
+from ..schema import go_json
+from ..schema.decoding import Malformed
 from . import formats
 from .model import BuiltIn
 from .problems import Problems, bad, forbidden, refuse_each, required, too_long, unchanged
@@ -35,7 +36,8 @@ def _check_config_map(obj: Object) -> list[FieldError]:
             refuse_each(found, f"binaryData[{key}]", key, broken)
         size += _decoded_size(value)
     if size > MOST_BYTES:
-        found.append(too_long("", MOST_BYTES))
+        # Kubernetes calls the whole object so.
+        found.append(too_long("[]", MOST_BYTES))
     return found
 
 
@@ -119,22 +121,13 @@ def _check_document(found: Problems, data: dict[str, Any], key: str) -> None:
 def _document_problem(encoded: str | None) -> str:
     """Why base64 text is not a JSON object, in the words of Go's decoder for the common cases."""
     try:
-        text = base64.b64decode(encoded or "").decode()
-        value = json.loads(text)
-    except (ValueError, binascii.Error) as error:
-        return _as_go_says(error)
+        value = go_json.decode(base64.b64decode(encoded or ""))
+    except (Malformed, binascii.Error) as error:
+        return str(error) if isinstance(error, Malformed) else "unexpected end of JSON input"
     kinds = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
     if isinstance(value, dict) or value is None:
         return ""
     return f"json: cannot unmarshal {kinds[type(value)]} into Go value of type map[string]interface {{}}"
-
-
-def _as_go_says(error: ValueError) -> str:
-    if not isinstance(error, json.JSONDecodeError):
-        return "invalid character '\\x00' looking for beginning of value"
-    if error.pos >= len(error.doc):
-        return "unexpected end of JSON input"
-    return f"invalid character '{error.doc[error.pos]}' looking for beginning of value"
 
 
 def _check_secret_update(obj: Object, old: Object) -> list[FieldError]:

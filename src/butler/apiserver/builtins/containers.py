@@ -18,6 +18,27 @@ _MESSAGE_POLICIES = ("File", "FallbackToLogsOnError")
 _SCHEMES = ("HTTP", "HTTPS")
 _ACTIONS = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+_SHOWN_FIELDS = (
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "spec.nodeName",
+    "spec.serviceAccountName",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.podIP",
+    "status.podIPs",
+)
+_OTHER_FIELDS = (
+    "metadata.annotations",
+    "metadata.labels",
+    "spec.restartPolicy",
+    "spec.schedulerName",
+    "spec.hostNetwork",
+    "status.phase",
+    "status.nominatedNodeName",
+)
+"""Fields by which pods can be selected, but which no variable shows."""
 _ONE_VALUE = (
     "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
     "may not have more than one field specified at a time",
@@ -158,6 +179,18 @@ def _check_host_ports(found: Problems, containers: Iterable[Object], path: str) 
             taken.add(claim)
 
 
+def _check_field(found: Problems, name: str, path: str) -> None:
+    """A field of the pod that a variable may show."""
+    if not name:
+        found.append(required(path))
+    elif name.startswith(("metadata.labels[", "metadata.annotations[")) or name in _SHOWN_FIELDS:
+        return
+    elif name in _OTHER_FIELDS:
+        found.append(not_supported(path, name, _SHOWN_FIELDS))
+    else:
+        found.append(bad(path, name, f"error converting fieldPath: field label not supported: {name}"))
+
+
 def _check_variable(found: Problems, variable: Object, path: str) -> None:
     name = variable.get("name") or ""
     if name:
@@ -169,8 +202,8 @@ def _check_variable(found: Problems, variable: Object, path: str) -> None:
         return
     path = f"{path}.valueFrom"
     given = [kind for kind in source if source[kind] is not None]
-    if "fieldRef" in given and not source["fieldRef"].get("fieldPath"):
-        found.append(required(f"{path}.fieldRef.fieldPath"))
+    if "fieldRef" in given:
+        _check_field(found, source["fieldRef"].get("fieldPath") or "", f"{path}.fieldRef.fieldPath")
     for kind in ("configMapKeyRef", "secretKeyRef"):
         if kind in given:
             _check_key_reference(found, source[kind], f"{path}.{kind}")

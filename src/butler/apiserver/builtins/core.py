@@ -132,6 +132,12 @@ def _check_node_update(obj: Object, old: Object) -> list[FieldError]:
     if before.get("providerID") and before["providerID"] != spec.get("providerID"):
         found.append(forbidden("spec.providerID", _FIXED_PROVIDER))
     _check_taints(found, spec.get("taints") or ())
+    seen: list[Object] = []
+    for index, address in enumerate((obj.get("status") or {}).get("addresses") or ()):
+        shown = {"Type": address.get("type", ""), "Address": address.get("address", "")}
+        if shown in seen:
+            found.append(duplicate(f"status.addresses[{index}]", shown))
+        seen.append(shown)
     return found
 
 

@@ -129,7 +129,7 @@ def qualified_name(value: str) -> Broken:
     if slash and not prefix:
         broken.append("prefix part must be non-empty")
     elif slash:
-        broken.extend(f"prefix part {rule}" for rule in subdomain(prefix))
+        broken.extend(f"prefix part {rule.replace('253 characters', '253 bytes')}" for rule in subdomain(prefix))
     if not name:
         broken.append("name part must be non-empty")
     elif len(name) > 63:
@@ -148,6 +148,14 @@ def label_value(value: str) -> Broken:
         text = f"a valid label must be an empty string or {_KEY_TEXT.removeprefix('must ')}"
         broken.append(shape(text, f"({_KEY_NAME})?", "MyValue", "my_value", "12345"))
     return tuple(broken)
+
+
+def prefixed_path(value: str) -> Broken:
+    """A name behind a domain and a slash."""
+    domain, slash, path = value.partition("/")
+    if not (slash and domain and path):
+        return ('must be a domain-prefixed path (such as "acme.io/foo")',)
+    return subdomain(domain)
 
 
 def config_key(value: str) -> Broken:

@@ -153,6 +153,9 @@ def _unfold(name: str) -> Document:
     if found.typed:
         properties |= {"apiVersion": _SCALARS["string"], "kind": _SCALARS["string"]}
     document: dict[str, Any] = {"type": "object", **found.extensions}
+    if described := data.contents()["descriptions"].get(name):
+        document["description"] = described[""]
+        properties = {key: _with({"description": described[key]}, one) for key, one in properties.items()}
     if properties:
         document["properties"] = dict(sorted(properties.items()))
     if required := [field.name for field in fields if field.required]:
@@ -171,12 +174,15 @@ def _flat(definition: data.Definition) -> Iterator[data.Field]:
 
 def _property(field: data.Field) -> Document:
     document = _type(field.type)
-    if not field.settings:
+    return _with({_SETTINGS.get(key, key): value for key, value in field.settings.items()}, document)
+
+
+def _with(marks: Document, document: Document) -> Document:
+    """The same, saying more about it."""
+    if not marks:
         return document
-    if "$ref" in document:
-        # Beside a bare reference OpenAPI ignores everything else.
-        document = {"allOf": [document]}
-    return {**document, **{_SETTINGS.get(key, key): value for key, value in field.settings.items()}}
+    # Beside a bare reference OpenAPI ignores everything else.
+    return {**({"allOf": [document]} if "$ref" in document else document), **marks}
 
 
 def _type(spelled: str) -> Document:

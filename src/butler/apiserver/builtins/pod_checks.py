@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from butler.errors import not_supported
@@ -19,6 +20,8 @@ _PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
 _SPREAD_ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _LARGEST = 2**31 - 1
+_SYSCTL = r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_SECCOMP = ("Localhost", "RuntimeDefault", "Unconfined")
 _ALL_KEYS = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
 
 
@@ -48,6 +51,10 @@ def check_pod_spec(found: Problems, spec: Object, path: str, *, is_pod: bool, al
     if spec["dnsPolicy"] not in _DNS_POLICIES:
         found.append(not_supported(f"{path}.dnsPolicy", spec["dnsPolicy"], _DNS_POLICIES))
     check_labels(found, spec.get("nodeSelector"), f"{path}.nodeSelector")
+    if spec.get("hostUsers") is False:
+        for name in ("hostNetwork", "hostPID", "hostIPC"):
+            if spec.get(name):
+                found.append(forbidden(f"{path}.{name}", "when `hostUsers` is false"))
     if spec["securityContext"]:
         _check_pod_security(found, spec["securityContext"], f"{path}.securityContext")
     if spec.get("affinity"):
@@ -76,6 +83,15 @@ def _check_pod_security(found: Problems, context: Object, path: str) -> None:
         number = context.get(name)
         if number is not None and not 0 <= number <= _LARGEST:
             found.append(bad(f"{path}.{name}", number, formats.between(0, _LARGEST)))
+    for index, setting in enumerate(context.get("sysctls") or ()):
+        name, place = setting.get("name") or "", f"{path}.sysctls[{index}].name"
+        if not name:
+            found.append(required(place))
+        elif len(name) > 253 or not re.fullmatch(_SYSCTL, name):
+            found.append(bad(place, name, f"must have at most 253 characters and match regex ^{_SYSCTL}$"))
+    profile = context.get("seccompProfile")
+    if profile is not None and profile.get("type") not in _SECCOMP:
+        found.append(not_supported(f"{path}.seccompProfile.type", profile.get("type") or "", _SECCOMP))
 
 
 def _check_affinity(found: Problems, affinity: Object, path: str) -> None:

@@ -10,7 +10,7 @@ from butler.errors import FieldError
 
 from ..resources import Object
 from .pods import check_metadata_and_spec, quality_of_service
-from .problems import Problems, bad, forbidden, shown_changes
+from .problems import Problems, bad, duplicate, forbidden, shown_changes
 
 _LISTS = ("containers", "initContainers")
 _RESIZED = ("resources", "resizePolicy")
@@ -37,6 +37,10 @@ def _check_ephemeral(obj: Object, old: Object) -> list[FieldError]:
     check_metadata_and_spec(found, obj)
     path = "spec.ephemeralContainers"
     named = {one["name"]: one for one in obj["spec"].get("ephemeralContainers") or ()}
+    others = {one["name"] for kind in _LISTS for one in obj["spec"].get(kind) or ()}
+    for index, name in enumerate(named):
+        if name in others:
+            found.append(duplicate(f"{path}[{index}].name", name))
     for before in old["spec"].get("ephemeralContainers") or ():
         words, now = f'existing ephemeral containers "{before["name"]}" may not be', named.get(before["name"])
         if now is None:

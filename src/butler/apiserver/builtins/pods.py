@@ -41,7 +41,8 @@ def _fill_pod(obj: Object) -> None:
                 port["hostPort"] = port.get("hostPort") or port.get("containerPort") or 0
     if spec.get("enableServiceLinks") is None:
         spec["enableServiceLinks"] = True
-    _admit(spec)
+    if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
+        spec["terminationGracePeriodSeconds"] = 1
 
 
 def _request_what_is_limited(resources: Object) -> None:
@@ -50,8 +51,10 @@ def _request_what_is_limited(resources: Object) -> None:
         resources["requests"] = {**limits, **(resources.get("requests") or {})}
 
 
-def _admit(spec: Object) -> None:
-    """What the admission plugins every cluster runs add to a pod: account, priority and patience with nodes."""
+def admit(spec: Object) -> None:
+    """What the admission plugins every cluster runs add to a new pod: account, priority and patience with nodes.
+
+    Unlike defaults it belongs to nobody, so it comes after ownership is recorded."""
     if not spec.get("serviceAccountName"):
         spec["serviceAccountName"] = spec["serviceAccount"] = "default"
     if spec.get("priority") is None:
@@ -60,6 +63,18 @@ def _admit(spec: Object) -> None:
             spec["priority"] = priority
     if not spec.get("preemptionPolicy"):
         spec["preemptionPolicy"] = "PreemptLowerPriority"
+    _give_patience(spec)
+
+
+def _carry_pod(obj: Object, old: Object) -> None:
+    """What admission adds to a change that leaves it out."""
+    for name in ("priority", "preemptionPolicy"):
+        if obj["spec"].get(name) is None and name in old["spec"]:
+            obj["spec"][name] = old["spec"][name]
+    _give_patience(obj["spec"])
+
+
+def _give_patience(spec: Object) -> None:
     tolerations = spec.get("tolerations") or []
     added = [_patience(taint) for taint in _TAINTS if not any(_tolerates(one, taint) for one in tolerations)]
     if added:
@@ -244,6 +259,7 @@ KINDS = {
     ("", "Pod"): BuiltIn(
         fill=_fill_pod,
         begin=_begin_pod,
+        carry=_carry_pod,
         check=_check_pod,
         check_update=_check_pod_update,
         status=True,

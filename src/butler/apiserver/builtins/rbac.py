@@ -35,7 +35,11 @@ def _check_role(obj: Object, *, namespaced: bool) -> list[FieldError]:
             detail = "at least one clusterRoleSelector required if aggregationRule is non-nil"
             found.append(required(path, detail))
         for index, selector in enumerate(aggregation.get("clusterRoleSelectors") or ()):
-            check_selector(found, selector, f"{path}[{index}]")
+            wrong: Problems = []
+            check_selector(wrong, selector, f"{path}[{index}]")
+            found.extend(wrong)
+            if wrong:
+                found.append(bad(f"{path}[{index}]", None, "invalid label selector."))
     return found
 
 

@@ -15,6 +15,7 @@ from .volumes import check_claim_spec
 
 _NO_MATCH = "`selector` does not match template `labels`"
 _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+_COUNTS = ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas")
 _STATEFUL_SET_MAY_CHANGE = (
     "replicas",
     "ordinals",
@@ -49,10 +50,11 @@ def _fill_replica_set(obj: Object) -> None:
 
 
 def _fill_daemon_set(obj: Object) -> None:
-    spec = obj["spec"]
+    spec, metadata = obj["spec"], obj["metadata"]
     fill_pod_spec(spec["template"]["spec"])
     spec.setdefault("revisionHistoryLimit", 10)
     _fill_strategy(spec["updateStrategy"], maxUnavailable=1, maxSurge=0)
+    metadata["annotations"] = {_TEMPLATE_GENERATION: "1", **(metadata.get("annotations") or {})}
 
 
 def _fill_stateful_set(obj: Object) -> None:
@@ -167,9 +169,30 @@ def _shown(strategy: Object) -> Object:
     return {"Type": strategy["type"], "RollingUpdate": strategy.get("rollingUpdate")}
 
 
+def _shown_partition(rolling: Object) -> Object:
+    return {"Partition": rolling.get("partition", 0), "MaxUnavailable": rolling.get("maxUnavailable")}
+
+
 def _check_deployment_update(obj: Object, old: Object) -> list[FieldError]:
+    if obj.get("status") != old.get("status"):
+        return _check_counts(obj["status"])
     found = _check_deployment(obj)
     unchanged(found, "spec.selector", obj["spec"].get("selector"), old["spec"].get("selector"))
+    return found
+
+
+def _check_counts(status: Object) -> list[FieldError]:
+    """Of a Deployment's replicas, none below zero and none above all."""
+    found: Problems = []
+    for name in ("observedGeneration", *_COUNTS, "unavailableReplicas", "collisionCount"):
+        not_negative(found, status, name, "status")
+    counts = {name: status.get(name) or 0 for name in _COUNTS}
+    for name in _COUNTS[1:]:
+        if counts[name] > counts["replicas"]:
+            found.append(bad(f"status.{name}", counts[name], "cannot be greater than status.replicas"))
+    if counts["availableReplicas"] > counts["readyReplicas"]:
+        detail = "cannot be greater than readyReplicas"
+        found.append(bad("status.availableReplicas", counts["availableReplicas"], detail))
     return found
 
 
@@ -226,11 +249,6 @@ def _check_daemon_strategy(found: Problems, strategy: Object, path: str) -> None
             found.append(not_supported(path, _shown(strategy), ("RollingUpdate", "OnDelete")))
 
 
-def _begin_daemon_set(obj: Object) -> None:
-    metadata = obj["metadata"]
-    metadata["annotations"] = {_TEMPLATE_GENERATION: "1", **(metadata.get("annotations") or {})}
-
-
 def _carry_daemon_set(obj: Object, old: Object) -> None:
     generation = int((old["metadata"].get("annotations") or {}).get(_TEMPLATE_GENERATION, "1"))
     if obj["spec"].get("template") != old["spec"].get("template"):
@@ -276,13 +294,13 @@ def _check_stateful_strategy(found: Problems, strategy: Object, path: str) -> No
         case "OnDelete":
             if rolling is not None:
                 detail = "only allowed for updateStrategy 'RollingUpdate'"
-                shown = {"Partition": rolling.get("partition", 0), "MaxUnavailable": rolling.get("maxUnavailable")}
-                found.append(bad(f"{path}.rollingUpdate", shown, detail))
+                found.append(bad(f"{path}.rollingUpdate", _shown_partition(rolling), detail))
         case "RollingUpdate":
             if rolling is not None:
                 not_negative(found, rolling, "partition", f"{path}.rollingUpdate")
         case _:
-            found.append(bad(path, _shown(strategy), "must be 'RollingUpdate' or 'OnDelete'"))
+            shown = {**_shown(strategy), "RollingUpdate": rolling and _shown_partition(rolling)}
+            found.append(bad(path, shown, "must be 'RollingUpdate' or 'OnDelete'"))
 
 
 def _check_stateful_set_update(obj: Object, old: Object) -> list[FieldError]:
@@ -356,7 +374,6 @@ KINDS = {
     ),
     ("apps", "DaemonSet"): BuiltIn(
         fill=_fill_daemon_set,
-        begin=_begin_daemon_set,
         carry=_carry_daemon_set,
         check=_check_daemon_set,
         check_update=_check_daemon_set_update,

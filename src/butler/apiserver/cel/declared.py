@@ -29,13 +29,17 @@ def with_object_meta(schema: Schema) -> dict[str, Schema]:
 class Declarations:
     """The types of the schemas of one resource, each built once."""
 
-    def __init__(self) -> None:
+    def __init__(self, unseen: Type | None = None) -> None:
+        """`unseen` is the type of what has no type of its own; None hides it."""
         self._types: dict[tuple[int, bool], Type | None] = {}
+        self._unseen = unseen
 
     def of(self, schema: Schema, *, is_resource: bool, name: str = "selfType") -> Type | None:
         """The type of a schema; None when rules cannot see what it describes."""
         key = (id(schema), is_resource)
         if key not in self._types:
+            # A schema of a built-in kind may contain itself.
+            self._types[key] = self._unseen
             self._types[key] = self._build(schema, is_resource, name)
         return self._types[key]
 
@@ -52,7 +56,7 @@ class Declarations:
             case "number":
                 return _NUMBER
             case other:
-                return {"boolean": BOOL, "integer": INT}.get(other)
+                return {"boolean": BOOL, "integer": INT}.get(other, self._unseen)
 
     def _object(self, schema: Schema, is_resource: bool, name: str) -> Type | None:
         if schema.additional is not None and schema.additional is not ANYTHING:

@@ -136,6 +136,14 @@ def _settle(wanted: Object, had: Object, taken: TakenNames) -> tuple[tuple[str, 
     return conflict, accepted
 
 
+def marked_status(crd: Object, now: str) -> Object:
+    """The status of a definition that was just marked for deletion."""
+    status = copy.deepcopy(crd.get("status") or {})
+    text = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+    set_condition(status, "Terminating", "True", "InstanceDeletionPending", text, now)
+    return status
+
+
 def terminating_status(crd: Object, is_done: bool, now: str) -> Object:
     """The status of a definition whose objects are being deleted, or all are."""
     status = copy.deepcopy(crd.get("status") or {})
@@ -151,7 +159,7 @@ def condition(status: Object, kind: str) -> Object | None:
     """The condition of a type, None when there is none."""
     found: Object
     for found in status.get("conditions") or ():
-        if found["type"] == kind:
+        if found.get("type") == kind:
             return found
     return None
 
@@ -163,7 +171,7 @@ def set_condition(status: Object, kind: str, answer: str, reason: str, message: 
     if found is None:
         found = {"type": kind, "status": "", "lastTransitionTime": now}
         conditions.append(found)
-    if found["status"] != answer:
+    if found.get("status") != answer:
         found["lastTransitionTime"] = now
     found |= {"status": answer, "reason": reason, "message": message}
 
@@ -200,6 +208,7 @@ def _resource(crd: Object, version: Object) -> Resource:
         oldest_version=next(iter(crd["status"].get("storedVersions") or ()), _storage_version(spec)),
         schema_since=int(crd.get("metadata", {}).get("resourceVersion") or 0),
         conversion=conversion_of(spec),
+        unconditional_update=False,
         is_custom=True,
         deprecation=_deprecation(spec, names["kind"], version),
     )

@@ -35,7 +35,7 @@ def validate_crd_update(obj: Object, old: Object) -> list[FieldError]:
 
 def is_established(crd: Object) -> bool:
     conditions = crd.get("status", {}).get("conditions") or ()
-    return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
+    return any((one.get("type"), one.get("status")) == ("Established", "True") for one in conditions)
 
 
 def is_protected(group: str) -> bool:

@@ -63,7 +63,7 @@ def decode(content: bytes, media_type: str, resource: Resource) -> Any:
         case "application/yaml":
             value = decode_yaml(content)
         case _:
-            raise unsupported(resource)
+            raise unsupported()
     return _recognized(value, content, resource)
 
 
@@ -112,9 +112,8 @@ def decode_yaml(content: bytes) -> Any:
     return go_yaml.decode(content)
 
 
-def unsupported(resource: Resource) -> UnsupportedMediaType:
-    accepted = (JSON, YAML) if resource.is_custom else (JSON, YAML, PROTOBUF)
-    return UnsupportedMediaType(f"{_UNKNOWN_FORMAT}{', '.join(accepted)}")
+def unsupported() -> UnsupportedMediaType:
+    return UnsupportedMediaType(f"{_UNKNOWN_FORMAT}{', '.join((JSON, YAML, PROTOBUF))}")
 
 
 def unsupported_patch(resource: Resource, accepted: Iterable[str]) -> UnsupportedMediaType:

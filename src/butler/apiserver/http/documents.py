@@ -49,6 +49,8 @@ class Documents:
             found = space.discovery.document(path, accept, pretty)
         if found is not None:
             return _document(request, found)
+        if path.startswith(_OPENAPI):
+            return Response(status=404)
         root, *rest = path.split("/")[1:]
         if root == "api" or (root == "apis" and len(rest) > 1 and space.kinds.is_built_in_group(rest[0])):
             raise refusals.no_such_resource()
@@ -61,6 +63,8 @@ def _check_route(path: str, method: str, accept: str | None) -> None:
     is_strict = path == "/version" or first == "api" or (first == "apis" and len(rest) > 1)
     if is_strict and method != "GET":
         raise refusals.method_not_allowed()
+    if path == "/api":
+        negotiation.check_type(accept)
     if path == "/version" and not negotiation.accepts_json(accept):
         raise negotiation.no_such_type("application/json")
 

@@ -16,6 +16,7 @@ from butler.apiserver.auth.rbac import Attributes, forbidden
 from butler.apiserver.auth.users import UserInfo
 from butler.apiserver.builtins import formats
 from butler.apiserver.requests import Answer, Target, WriteOptions
+from butler.apiserver.resources import Resource
 from butler.apiserver.served import ServedSpace
 from butler.apiserver.watching import Watch
 from butler.errors import (
@@ -125,9 +126,11 @@ class Face:
         if not address.plural:
             return await self._documents.answer(request, space, address.path)
         resource = space.kinds.at(address.group, address.version, address.plural)
-        if resource is None or (address.namespace and not resource.namespaced):
+        if resource is None or not _is_in_scope(resource, address, attributes.verb):
             return _nothing_there(space, address)
-        target = Target(resource, address.namespace, address.name, address.subresource)
+        # What stands behind the name of a subresource of a custom kind, nobody looks at.
+        subresource = address.subresource.partition("/")[0] if resource.is_custom else address.subresource
+        target = Target(resource, address.namespace, address.name, subresource)
         if resource.deprecation:
             request[_WARNINGS] = [resource.deprecation]
         return await self._dispatch(Call(request, space, address, query, user, attributes.verb, target))
@@ -167,7 +170,7 @@ class Face:
         target, verb = call.target, call.verb
         _check_name(target.name)
         offered = subresources.verbs(target)
-        if offered is None:
+        if offered is None or (target.name and not target.subresource and offered == ("create",)):
             raise _no_such_subresource(target)
         if verb not in offered or call.request.method == "HEAD" or not _fits_place(target, verb):
             raise _not_offered(target, verb)
@@ -176,6 +179,13 @@ class Face:
         if target.resource.verbs == ("create",):
             return await subresources.review(call)
         return await _HANDLERS[verb](call)
+
+
+def _is_in_scope(resource: Resource, address: Address, verb: str) -> bool:
+    """Whether objects of the kind are where the URL looks for them; custom ones without a namespace only in lists."""
+    if address.namespace:
+        return resource.namespaced
+    return not (resource.is_custom and resource.namespaced) or verb in ("list", "watch")
 
 
 def _check_name(name: str) -> None:
@@ -198,8 +208,6 @@ def _not_offered(target: Target, verb: str) -> ApiError:
     resource = target.resource
     if not resource.is_custom:
         return refusals.method_not_allowed()
-    if verb == "create" and not target.namespace:
-        return BadRequest("an empty namespace may not be set during creation")
     if not target.name and not target.subresource and verb in ("update", "patch"):
         return BadRequest("name must be provided")
     return MethodNotAllowed(
@@ -249,6 +257,7 @@ def _verb(method: str, address: Address, query: Query) -> str:
 
 async def _get(call: Call) -> StreamResponse:
     view = call.view()
+    reading.start_of(call.query.get("resourceVersion", ""))
     return answers.one(await reading.get(call.space, call.target), view, warnings=view.warnings)
 
 
@@ -305,8 +314,8 @@ async def _delete_collection(call: Call) -> StreamResponse:
     wanted = queries.delete_options(call.query, body)
     resource = call.target.resource
     found = await reading.list_objects(call.space, resource, call.target.namespace, queries.list_options(call.query))
-    values = await deleting.delete_all(call.space, resource, found.values, wanted, options)
-    return answers.listing(reading.Listing(resource, values, call.space.store.committed), view)
+    await deleting.delete_all(call.space, resource, found.values, wanted, options)
+    return answers.listing(reading.Listing(resource, found.values, call.space.store.committed), view)
 
 
 _HANDLERS: dict[str, Callable[[Call], Awaitable[StreamResponse]]] = {

@@ -72,8 +72,11 @@ async def read_patch(call: Call, options: WriteOptions) -> Any:
     if media_type == patching.APPLY_PATCH:
         return _configuration(content, options)
     change = _change(call, content)
-    if options.field_validation != "Ignore" and strictness.may_repeat(content, change):
-        options.remarks = strictness.in_parts(content, is_patch=media_type == patching.JSON_PATCH)
+    is_patch = media_type == patching.JSON_PATCH
+    if options.field_validation != "Ignore" and (
+        strictness.may_repeat(content, change) or (is_patch and strictness.has_unknown_members(change))
+    ):
+        options.remarks = strictness.in_parts(content, is_patch=is_patch)
     return change
 
 
@@ -91,12 +94,8 @@ def _configuration(content: bytes, options: WriteOptions) -> Any:
     value = bodies.decode_configuration(content)
     if options.field_validation == "Ignore" or not strictness.may_repeat(content, value):
         return value
-    repeated = go_yaml.repeated_keys(content)
-    if repeated and options.field_validation == "Strict":
-        listed = "\n  ".join(["yaml: unmarshal errors:", *repeated])
-        raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {listed}")
-    for text in repeated:
-        options.warn(text)
+    # Said only of what can be applied at all.
+    options.remarks = lambda _: go_yaml.repeated_keys(content)
     return value
 
 

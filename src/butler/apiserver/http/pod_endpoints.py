@@ -74,7 +74,7 @@ async def stream(call: Call) -> StreamResponse:
         return _nothing_runs(target.subresource)
     node = pod["spec"].get("nodeName")
     if not node and target.subresource == "log":
-        return Response(text="")
+        return Response(status=204)
     if not node:
         raise BadRequest(f"pod {target.name} does not have a host assigned")
     nodes = call.space.kinds.at("", "v1", "nodes")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from aiohttp.web import StreamResponse
 
 from butler.apiserver import accepting, binding, deleting, evicting, objectmeta, reading, scaling, storing, writing
+from butler.apiserver.apply import Writer, record_create
 from butler.apiserver.auth import reviews, token_requests
 from butler.apiserver.builtins import catalogue
 from butler.apiserver.builtins.pod_parts import PARTS
@@ -73,6 +74,9 @@ async def _token(call: Call) -> StreamResponse:
     options = call.write_options("CreateOptions")
     request = await intake.read_kind(call, options, "authentication.k8s.io/v1", "TokenRequest")
     space, target = call.space, call.target
+    token_requests.default(request)
+    schema = intake.kind_of("authentication.k8s.io/v1", "TokenRequest").schema
+    record_create(request, schema, Writer(options.manager, "authentication.k8s.io/v1", space.timestamp(), "token"))
     made = token_requests.answer(request, target.namespace, target.name, space.lookup, space.issuer, space.clock)
     return answers.document(made, 201, view=call.view(), warnings=options.warnings)
 
@@ -170,6 +174,7 @@ async def review(call: Call) -> StreamResponse:
     view, body = call.view(), await intake.read_object(call, options)
     request = accepting.understood(call.space, resource, body, options)
     space, user = call.space, call.user
+    record_create(request, resource.schema, Writer(options.manager, resource.api_version, space.timestamp()))
     match call.target.resource.kind:
         case "SelfSubjectReview":
             answered = reviews.self_subject_review(user, space.now())

@@ -21,8 +21,8 @@ _TYPE_META = {
         "type": "string",
     },
     "kind": {
-        "description": "Kind is a string value representing the REST resource this object represents. Servers may infer "
-        "this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. "
+        "description": "Kind is a string value representing the REST resource this object represents. Servers may "
+        "infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. "
         f"More info: {_CONVENTIONS}#types-kinds",
         "type": "string",
     },

@@ -123,7 +123,7 @@ class _Speaking:
         operation: Operation = {
             "tags": [names.tag_of(resource.group, resource.version)],
             "operationId": f"{how.word}{title}{many}{scope}{resource.kind}{sub}{suffix}",
-            "parameters": how.parameters,
+            **({"parameters": how.parameters} if how.parameters else {}),
             "responses": self._responses(verb, how.statuses),
             "x-kubernetes-action": how.action,
             "x-kubernetes-group-version-kind": self._group_version_kind(),

@@ -70,7 +70,7 @@ def _path(item: Mapping[str, Any]) -> dict[str, Any]:
 
 def _operation(operation: Mapping[str, Any]) -> dict[str, Any]:
     shown = {key: value for key, value in operation.items() if key not in ("requestBody", "parameters", "responses")}
-    parameters = [_parameter(one) for one in operation["parameters"]]
+    parameters = [_parameter(one) for one in operation.get("parameters", ())]
     body = operation.get("requestBody")
     if body:
         content = next(iter(body["content"].values()))

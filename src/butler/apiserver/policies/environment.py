@@ -1,4 +1,4 @@
-"""What the expressions of admission see: the objects, the request, parameters, variables, and the rights of the user."""
+"""What the expressions of admission see: the objects, the request, parameters, variables and rights."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ..auth.rbac import Attributes
 from ..auth.users import AUTHENTICATED, UserInfo, service_account_groups, service_account_name
 from ..cel.declared import TIMESTAMP_TEXT
-from ..cel.expression import Expression
 from ..cel.rights import AUTHORIZER, RESOURCE_CHECK, Asked, Authorizer, Decision, ResourceCheck
-from ..cel.typesystem import BOOL, DYN, INT, NULL, STRING, Field, Type, list_of, map_of, written
-from ..cel.values import CelError, CompileError, InstantiationError, Value
+from ..cel.typesystem import BOOL, DYN, INT, STRING, Field, Type, list_of, map_of, written
+from ..cel.values import Value
 from ..matching import Question, request_of
 from ..resources import Object
 
@@ -98,34 +97,9 @@ def variables(
     return found
 
 
-class Unusable(Exception):
-    """An expression cannot be used; the text says why in the words of the real server."""
-
-    def __init__(self, text: str, *, is_internal: bool = False) -> None:
-        super().__init__(text)
-        self.is_internal = is_internal
-
-
-def compiled(text: str, types: Types, *wanted: Type) -> Expression:
-    """An expression that results in one of the wanted types, or any if none is given. Raises Unusable."""
-    try:
-        expression = Expression(text, types)
-    except InstantiationError as error:
-        raise Unusable(f"program instantiation failed: {error}", is_internal=True) from error
-    except CompileError as error:
-        raise Unusable(f"compilation failed: {error}") from error
-    if wanted and expression.type not in wanted:
-        shown = str(wanted[0]) if len(wanted) == 1 else f"one of [{' '.join(map(_shown, wanted))}]"
-        raise Unusable(f"must evaluate to {shown} but got {expression.type}")
-    return expression
-
-
-def _shown(kind: Type) -> str:
-    return "null_type" if kind == NULL else str(kind)
-
-
 def values_of(space: Space, question: Question, params: Object | None = None) -> Values:
     """The values of everything but the variables."""
+
     def decide(asked: Asked) -> Decision:
         return _decide(space, question.options.user, asked)
 
@@ -171,24 +145,3 @@ def _decide(space: Space, user: UserInfo, asked: Asked) -> Decision:
         wanted = {part: getattr(asked, part) for part in parts}
     answer = space.rbac.authorize(Attributes(user, asked.verb, **wanted))
     return Decision(answer.allowed, answer.reason)
-
-
-class Composed:
-    """The variables of a policy, each evaluated when it is first read."""
-
-    def __init__(self, expressions: Mapping[str, Expression | Unusable], values: Values) -> None:
-        self._expressions = expressions
-        self._values = {**values, "variables": self}
-        self._known: dict[str, Value] = {}
-
-    def get(self, name: str) -> Value:
-        """Raises CelError."""
-        if name not in self._known:
-            expression = self._expressions[name]
-            if isinstance(expression, Unusable):
-                raise CelError(f'composited variable "{name}" fails to compile: {expression}')
-            try:
-                self._known[name] = expression.evaluate(**self._values)
-            except CelError as error:
-                raise CelError(f'composited variable "{name}" fails to evaluate: {error}') from None
-        return self._known[name]

@@ -22,6 +22,8 @@ class NumberProblem:
 
     text: str
     bound: bool
+    value: float | None = None
+    """What is shown instead of the number itself."""
 
 
 def kind_and_format(source: Mapping[str, Any]) -> tuple[str, str]:
@@ -84,7 +86,8 @@ def _multiple(value: float, factor: float, whole: bool) -> Iterator[NumberProble
     if whole:
         factor = int(factor)
     if factor <= 0:
-        yield NumberProblem(f"factor MultipleOf declared for %s must be positive: {_shown(factor, whole)}", bound=True)
+        text = f"factor MultipleOf declared for %s must be positive: {_shown(factor, whole)}"
+        yield NumberProblem(text, bound=True, value=factor)
         return
     quotient = 1 / factor * value if factor < 1 else value / factor
     if (value % factor != 0) if whole else not is_whole(quotient):

@@ -31,7 +31,7 @@ def _is_unique(value: Any, lists: Trail) -> bool:
                 return False
         return lists.additional is None or all(_is_unique(member, lists.additional) for member in value.values())
     if isinstance(value, list):
-        if lists.found and len(value) > 1 and not _has_no_twins(value, lists.schema):
+        if lists.found and value and not _has_no_twins(value, lists.schema):
             return False
         return lists.items is None or all(_is_unique(item, lists.items) for item in value)
     return True
@@ -39,6 +39,8 @@ def _is_unique(value: Any, lists: Trail) -> bool:
 
 def _has_no_twins(value: list[Any], schema: Schema) -> bool:
     try:
+        if len(value) == 1:
+            return schema.list_type == "set" or isinstance(value[0], dict)
         if schema.list_type == "set":
             return len(set(value)) == len(value)
         if len(schema.list_keys) == 1:

@@ -144,7 +144,7 @@ class Walker:
         for problem in numbers.problems(source, value, kind, shape):
             text = problem.text.replace("%s", path, 1)
             if problem.bound:
-                self._invalid(result, path, text, value)
+                self._invalid(result, path, text, value if problem.value is None else problem.value)
             else:
                 self._general(result, text)
         result.matched += 2

@@ -101,11 +101,16 @@ async def _check_new(session: Session, name: str, what: str) -> None:
     from .rows import CLUSTERS
 
     try:
-        await session.client.get(CLUSTERS, name, session.namespace)
+        found = await session.client.get(CLUSTERS, name, session.namespace)
     except NotFound as error:
         if error.details is None or not error.details.name:
             raise
         return
+    if found["metadata"].get("deletionTimestamp"):
+        raise Failure(
+            f"{what}: the one of that name is still being deleted; "
+            f"`butlerctl cluster watch {name}{session.where}` ends when it is gone"
+        )
     raise Failure(f"{what}: there is one already; `butlerctl cluster get {name}{session.where}` shows it")
 
 

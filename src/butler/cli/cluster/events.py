@@ -32,7 +32,8 @@ def events(session: Session, name: str, limit: int, everything: bool, output: st
     with speaking_of(session, name):
         cluster: ClusterRow = session.reader.get(ClusterRow, name, session.namespace)
         found = _events(session, cluster, everything)
-    shown = sorted(found, key=lambda event: event.last_seen)[-limit:]
+    # Times are whole seconds; within one, what was written later happened later.
+    shown = sorted(found, key=lambda event: (event.last_seen, event.metadata.revision))[-limit:]
     if output != "table":
         click.echo(document([_item(event) for event in shown], output))
     elif not shown:

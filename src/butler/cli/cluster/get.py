@@ -63,7 +63,7 @@ def _text(found: dict[str, Any], now: datetime) -> Iterator[str]:
         yield _indented(table(["TYPE", "STATUS", "REASON", "AGE", "MESSAGE"], rows, painted="STATUS"))
     if addons := (status.get("observedState") or {}).get("addons"):
         yield "\nAddons:"
-        yield _indented(table(["NAME", "VERSION", "STATUS", "MANAGED BY"], map(_addon, addons), painted="STATUS"))
+        yield _indented(_addons(addons))
 
 
 def _version(row: ClusterRow) -> str:
@@ -83,8 +83,12 @@ def _condition(one: dict[str, Any], now: datetime) -> list[str]:
     return [one["type"], one["status"], one.get("reason", ""), since, plain(one.get("message", ""))]
 
 
-def _addon(one: dict[str, Any]) -> list[str]:
-    return [str(one.get(name, "")) for name in ("name", "version", "status", "managedBy")]
+def _addons(addons: list[dict[str, Any]]) -> str:
+    columns = {"NAME": "name", "VERSION": "version", "STATUS": "status", "MANAGED BY": "managedBy"}
+    if any(one.get("message") for one in addons):
+        columns["MESSAGE"] = "message"
+    rows = [[plain(str(one.get(field) or "")) for field in columns.values()] for one in addons]
+    return table([*columns], rows, painted="STATUS")
 
 
 def _indented(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from butler.errors import BadRequest
 from butler.kube.ages import age
 from butler.kube.client import Selection
 
@@ -31,8 +32,11 @@ def list_(session: Session, all_namespaces: bool, selector: str, output: str) ->
       butlerctl cluster list -A -o wide
     """
     where = Selection("" if all_namespaces else session.namespace, selector)
-    with speaking_of(session):
-        rows: Sequence[ClusterRow] = session.reader.list(ClusterRow, where).items
+    try:
+        with speaking_of(session):
+            rows: Sequence[ClusterRow] = session.reader.list(ClusterRow, where).items
+    except BadRequest as error:
+        raise click.BadParameter(str(error), param_hint="'-l' / '--selector'") from error
     if output in ("json", "yaml"):
         click.echo(document([_item(row) for row in rows], output))
     elif output == "name":

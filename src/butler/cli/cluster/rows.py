@@ -20,7 +20,13 @@ class Meta(Struct, rename="camel", gc=False):
     name: str = ""
     namespace: str = ""
     creation_timestamp: str | None = None
+    resource_version: str = ""
     labels: dict[str, str] = {}
+
+    @property
+    def revision(self) -> int:
+        """When it was last written, among objects of the same kind."""
+        return int(self.resource_version) if self.resource_version.isdecimal() else 0
 
 
 class Named(Struct, gc=False):

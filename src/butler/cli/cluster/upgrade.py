@@ -17,7 +17,14 @@ from .flags import timeout_option, wait_option
 
 @command
 @cluster_name
-@click.option("--version", required=True, shell_complete=completion.versions, help="Kubernetes version, as v1.33.1.")
+@click.option(
+    "--version",
+    "--k8s-version",
+    "version",
+    required=True,
+    shell_complete=completion.versions,
+    help="Kubernetes version, as v1.33.1.",
+)
 @wait_option
 @timeout_option("30m")
 async def upgrade(session: Session, name: str, version: str, wait: bool, patience: timedelta) -> None:

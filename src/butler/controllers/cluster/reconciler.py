@@ -30,7 +30,7 @@ from .sight import BY_NAMESPACE, Caches
 from .status import Report, deleting_status, notes_for, refused_status, status_after
 from .step import Step, Verdict
 from .steps import STEPS
-from .steps.addons import Addons, missing_addons, observed
+from .steps.addons import Addons, missing_addons, observed, verdict_on
 from .steps.workers import outdated, stray
 
 _KUBECONFIGS = Selection(labels="kamaji.clastix.io/component=admin-kubeconfig")
@@ -46,6 +46,7 @@ class TenantClusters(Reconciler[TenantCluster]):
 
     kind = TenantCluster
     finalizer = names.FINALIZER
+    tells_conditions = False
     workers = 16
 
     def __init__(
@@ -94,7 +95,7 @@ class TenantClusters(Reconciler[TenantCluster]):
         addons = observed(scope)
         if report[-1][0].condition == Addons.condition and report[-1][1].changing and _all_but_last(report):
             addons = await self._install(scope)
-            report = [*report[:-1], (report[-1][0], _addons_verdict(scope, addons))]
+            report = [*report[:-1], (report[-1][0], verdict_on(addons))]
         status = status_after(scope, report, addons, self._clock.now())
         return Outcome(status, notes=notes_for(obj.status, status))
 
@@ -154,6 +155,7 @@ class TenantClusters(Reconciler[TenantCluster]):
                 version=one.version,
                 status="Failed" if one.problem else "Healthy",
                 managed_by="butler",
+                message=one.problem or one.remark or None,
             )
         return tuple(found.values())
 
@@ -168,13 +170,6 @@ class TenantClusters(Reconciler[TenantCluster]):
 
 def _all_but_last(report: Report) -> bool:
     return all(verdict.done for _, verdict in report[:-1])
-
-
-def _addons_verdict(scope: Scope, addons: tuple[ObservedAddon, ...]) -> Verdict:
-    failed = sorted(one.name for one in addons if one.status == "Failed")
-    if failed:
-        return Verdict(False, "AddonInstallFailed", f"could not be installed: {', '.join(failed)}")
-    return Verdict(True, "AddonsInstalled", ", ".join(sorted(one.name for one in addons)))
 
 
 def _by_labels(obj: Any) -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from msgspec import structs
@@ -21,7 +21,7 @@ from butler.runtime.reconciler import Note
 
 from . import kinds
 from .scope import Scope
-from .step import Step, Verdict
+from .step import NOT_NEEDED, Step, Verdict
 from .steps import STEPS
 from .steps.workers import counts_of
 
@@ -83,8 +83,8 @@ def deleting_status(old: TenantClusterStatus, message: str, now: datetime) -> Te
 
 
 def notes_for(old: TenantClusterStatus, new: TenantClusterStatus) -> tuple[Note, ...]:
-    """What happened, told when the phase or the number of workers changes."""
-    notes: list[Note] = []
+    """What happened: steps that are done or no longer so, another phase, another number of workers."""
+    notes = list(_step_notes(old, new))
     if new.phase is not old.phase:
         notes.extend(_phase_note(old, new))
     before, after = old.worker_nodes_desired, new.worker_nodes_desired
@@ -93,11 +93,21 @@ def notes_for(old: TenantClusterStatus, new: TenantClusterStatus) -> tuple[Note,
     return tuple(notes)
 
 
+def _step_notes(old: TenantClusterStatus, new: TenantClusterStatus) -> Iterator[Note]:
+    """Without steps there was nothing to do for, and without Ready: the phase says the same."""
+    for step in STEPS:
+        before, after = old.condition(step.condition), new.condition(step.condition)
+        if after is None or after.reason == NOT_NEEDED:
+            continue
+        if after.status != (before.status if before is not None else "False"):
+            yield Note(after.reason, after.message, "Warning" if step.holds and after.status != "True" else "Normal")
+
+
 def _phase_note(old: TenantClusterStatus, new: TenantClusterStatus) -> Sequence[Note]:
     ready = new.condition(READY)
     match new.phase:
         case ClusterPhase.PROVISIONING if old.phase in {None, ClusterPhase.PENDING, ClusterPhase.FAILED}:
-            return [Note("ClusterProvisioning", f"in namespace {new.tenant_namespace}")]
+            return [Note("ClusterProvisioning", f"its parts are made in namespace {new.tenant_namespace}")]
         case ClusterPhase.RUNNING if old.phase is not ClusterPhase.UPDATING:
             return [Note("ClusterReady", f"{new.worker_nodes_ready} workers are ready")]
         case ClusterPhase.RUNNING:

@@ -10,6 +10,9 @@ from typing import ClassVar, Protocol
 from .manifests import Manifest
 from .scope import Scope
 
+NOT_NEEDED = "NotNeeded"
+"""The reason of a step that has nothing to do for a cluster."""
+
 
 class Whose(Enum):
     """Who has to do something for a step to go on."""

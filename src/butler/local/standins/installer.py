@@ -14,6 +14,8 @@ MANAGER = "butler-simulation"
 NAME, NAMESPACE = "butler-addons", "kube-system"
 """Where it stands, in the tenant's API: each addon with its version."""
 
+REMARK = "only recorded, since the cluster is simulated"
+
 
 class RecordingInstaller:
     """`butler.engines.addons.Installer` for clusters in which nothing could run."""
@@ -27,4 +29,4 @@ class RecordingInstaller:
         except AlreadyExists:
             # Only what is missing is asked for, so what stands there already stays.
             await tenant.patch(CONFIG_MAP, NAME, {"data": versions}, NAMESPACE, manager=MANAGER)
-        return tuple(Installed(addon.name, addon.version) for addon in addons)
+        return tuple(Installed(addon.name, addon.version, remark=REMARK) for addon in addons)

@@ -9,12 +9,12 @@ from ipaddress import IPv4Address, IPv4Network, ip_network
 from typing import Any
 
 from butler.api.model import GROUP, Address
-from butler.engines.capi.kinds import CLUSTER_NAME, KubeadmConfig, Machine
+from butler.engines.capi.kinds import KubeadmConfig, Machine
 from butler.errors import AlreadyExists, NotFound
 from butler.kube.client import Client, Object, Patch
 from butler.providers.contract import Machine as Vm
-from butler.runtime.objects import owners_of
 
+from .capi.nodes import annotations_from, labels_from
 from .infrastructure_kinds import SimulatedMachine
 
 NODE = Address("", "v1", "Node", "nodes", False)
@@ -26,8 +26,6 @@ _NODE_PREFIX = 24
 """How large the part of the pod network is that each node gets."""
 _EVICTION_MIB = 100
 """Memory that the kubelet keeps free."""
-_PASSED_ON = ("node-role.kubernetes.io", "node-restriction.kubernetes.io", "node.cluster.x-k8s.io")
-"""Domains of labels of a Machine that Cluster API gives to its node."""
 _WELL = (
     ("MemoryPressure", "False", "KubeletHasSufficientMemory", "There is enough memory, in name."),
     ("DiskPressure", "False", "KubeletHasNoDiskPressure", "There is enough disk, in name."),
@@ -60,7 +58,8 @@ def node_for(joining: Joining, pod_cidr: str, now: datetime) -> Object:
         "metadata": {
             "name": joining.name,
             "labels": _labels(joining, registration),
-            "annotations": _annotations(joining),
+            # Those that Cluster API gives to a node, so that it need not come by again.
+            "annotations": annotations_from(joining.machine),
         },
         "spec": {
             "providerID": joining.vm.id,
@@ -167,11 +166,6 @@ def _argument(registration: Mapping[str, Any], name: str) -> list[str]:
 def _labels(joining: Joining, registration: Mapping[str, Any]) -> dict[str, str]:
     pairs = (text.partition("=") for text in _argument(registration, "node-labels"))
     zone = joining.simulated.spec.failure_domain or joining.machine.spec.failure_domain
-    passed_on = {
-        key: value
-        for key, value in joining.machine.metadata.labels.items()
-        if any(domain == known or domain.endswith(f".{known}") for known in _PASSED_ON if (domain := _domain(key)))
-    }
     return {
         "kubernetes.io/hostname": joining.name,
         "kubernetes.io/os": "linux",
@@ -180,23 +174,7 @@ def _labels(joining: Joining, registration: Mapping[str, Any]) -> dict[str, str]
         SIMULATED: "true",
         **({"topology.kubernetes.io/zone": zone} if zone else {}),
         **{key: value for key, _, value in pairs},
-        **passed_on,
-    }
-
-
-def _domain(label: str) -> str:
-    return label.partition("/")[0] if "/" in label else ""
-
-
-def _annotations(joining: Joining) -> dict[str, str]:
-    """Those that Cluster API gives to a node, so that it need not come by again."""
-    machine = joining.machine
-    owner = next((one for one in owners_of(machine) if one.controls), None)
-    return {
-        CLUSTER_NAME: machine.spec.cluster_name,
-        "cluster.x-k8s.io/cluster-namespace": machine.metadata.namespace,
-        "cluster.x-k8s.io/machine": machine.metadata.name,
-        **({"cluster.x-k8s.io/owner-kind": owner.kind, "cluster.x-k8s.io/owner-name": owner.name} if owner else {}),
+        **labels_from(joining.machine),
     }
 
 

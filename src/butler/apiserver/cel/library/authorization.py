@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from ..functions import Overload, members
 from ..rights import (
@@ -33,7 +34,8 @@ def _resource(check: GroupCheck, resource: str) -> ResourceCheck:
 
 def _narrowed(part: str) -> Callable[[ResourceCheck, str], ResourceCheck]:
     def narrow(check: ResourceCheck, value: str) -> ResourceCheck:
-        return replace(check, asked=replace(check.asked, **{part: value}))
+        changed: dict[str, Any] = {part: value}
+        return replace(check, asked=replace(check.asked, **changed))
 
     return narrow
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from butler.api.cluster import ObservedAddon
 
 from ..scope import Scope
@@ -18,17 +20,28 @@ class Addons(Step):
     condition, title = "AddonsReady", "Addons"
 
     def verdict(self, scope: Scope) -> Verdict:
-        found = {one.name: one for one in observed(scope)}
+        found = observed(scope)
         missing = missing_addons(scope)
-        failed = sorted(name for name, one in found.items() if one.status == "Failed")
-        if NETWORK in failed:
-            return Verdict(False, "CNIInstallFailed", f"{NETWORK} could not be installed", Whose.PLATFORM)
-        if failed:
-            return Verdict(False, "AddonInstallFailed", f"could not be installed: {', '.join(failed)}", Whose.PLATFORM)
-        if missing:
+        if missing and not _failed(found):
             names = ", ".join(one.name for one in missing)
             return Verdict(False, "AddonsInstalling", f"to be installed: {names}", changing=True)
-        return Verdict(True, "AddonsInstalled", ", ".join(sorted(found)))
+        return verdict_on(found)
+
+
+def verdict_on(addons: Sequence[ObservedAddon]) -> Verdict:
+    """What is to be said of addons when nothing is under way."""
+    failed = _failed(addons)
+    if NETWORK in failed:
+        return Verdict(False, "CNIInstallFailed", f"{NETWORK} could not be installed", Whose.PLATFORM)
+    if failed:
+        return Verdict(False, "AddonInstallFailed", f"could not be installed: {', '.join(failed)}", Whose.PLATFORM)
+    names = ", ".join(sorted(one.name for one in addons))
+    remarks = ", ".join(sorted({one.message for one in addons if one.message}))
+    return Verdict(True, "AddonsInstalled", f"{names} ({remarks})" if remarks else names)
+
+
+def _failed(addons: Sequence[ObservedAddon]) -> list[str]:
+    return sorted(one.name for one in addons if one.status == "Failed")
 
 
 def observed(scope: Scope) -> tuple[ObservedAddon, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..scope import Scope
-from ..step import Step, Verdict, Whose
+from ..step import NOT_NEEDED, Step, Verdict, Whose
 
 
 class Image(Step):
@@ -14,7 +14,7 @@ class Image(Step):
     def verdict(self, scope: Scope) -> Verdict:
         system = scope.cluster.spec.workers.machine_template.os
         if system is None or system.schematic_id is None:
-            return Verdict(True, "NotNeeded", "the provider has the image")
+            return Verdict(True, NOT_NEEDED, "the provider has the image")
         message = (
             f"schematic {system.schematic_id[:8]} would have to be brought to the provider, which nothing does yet"
         )

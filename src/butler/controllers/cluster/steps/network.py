@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..scope import Scope
-from ..step import Step, Verdict, Whose
+from ..step import NOT_NEEDED, Step, Verdict, Whose
 
 
 class Network(Step):
@@ -14,6 +14,6 @@ class Network(Step):
     def verdict(self, scope: Scope) -> Verdict:
         provider = scope.accepted.provider
         if provider.spec.network.mode == "cloud":
-            return Verdict(True, "NotNeeded", "the provider gives addresses itself")
+            return Verdict(True, NOT_NEEDED, "the provider gives addresses itself")
         message = f"provider {provider.metadata.name} takes addresses from NetworkPools, and nothing allocates them yet"
         return Verdict(False, "NetworkNotReady", message, Whose.PLATFORM)

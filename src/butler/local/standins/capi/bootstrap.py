@@ -68,7 +68,7 @@ class KubeadmConfigs(Reconciler[KubeadmConfig]):
                 name=meta.name,
                 namespace=meta.namespace,
                 labels={CLUSTER_NAME: cluster.metadata.name},
-                owner_references=(owned_by(config, controls=True),),
+                owner_references=(structs.replace(owned_by(config, controls=True), block_owner_deletion=None),),
             ),
             type=SECRET_TYPE,
             data={"value": self._user_data(config, cluster), "format": _FORMAT.encode()},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,6 +86,33 @@ async def lacks_parts(shared: Shared, machine: Machine) -> bool:
     return False
 
 
+async def mark(
+    shared: Shared, machine: Machine, labels: Mapping[str, str | None], annotations: Mapping[str, str | None]
+) -> None:
+    """Give a machine and its parts labels and annotations, or take them away where there is None."""
+    meta = machine.metadata
+    if meta.deletion_timestamp is not None:
+        return
+    if change := differing(meta, labels, annotations):
+        await shared.client.patch(Machine, meta.name, {"metadata": change}, meta.namespace, manager=MANAGER)
+    for ref in (machine.spec.bootstrap.config_ref, machine.spec.infrastructure_ref):
+        part = None if ref is None else await shared.externals.find(meta.namespace, ref)
+        if part is not None and not part.deleting and (change := differing(part.metadata, labels, annotations)):
+            await shared.externals.patch(part, {"metadata": change}, MANAGER)
+
+
+def differing(
+    meta: ObjectMeta, labels: Mapping[str, str | None], annotations: Mapping[str, str | None]
+) -> dict[str, Any]:
+    """The part of labels and annotations that is something else in an object's metadata."""
+    pairs = (("labels", meta.labels, labels), ("annotations", meta.annotations, annotations))
+    found = {
+        field: {name: value for name, value in wanted.items() if have.get(name) != value}
+        for field, have, wanted in pairs
+    }
+    return {field: values for field, values in found.items() if values}
+
+
 def machine_for(machines: MachineSet, name: str) -> Machine:
     template, meta = machines.spec.template, machines.metadata
     spec = template.spec
@@ -132,6 +160,7 @@ def clone(template: Template, machine: Machine) -> dict[str, Any]:
             "labels": {**(meta.get("labels") or {}), **machine.metadata.labels},
             "annotations": {
                 **(meta.get("annotations") or {}),
+                **machine.metadata.annotations,
                 names.CLONED_FROM_NAME: template.ref.name,
                 names.CLONED_FROM_KIND: f"{template.ref.kind}.{group}",
             },

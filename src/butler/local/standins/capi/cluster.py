@@ -81,6 +81,7 @@ class Clusters(Reconciler[Cluster]):
         ending = await self._remove_workers(cluster) or await self._remove_parts(sight)
         if ending is None:
             await self._shared.workloads.forget(cluster.metadata.namespace, cluster.metadata.name)
+            self._shared.say(cluster, SOURCE, "Deleted", f"Cluster {cluster.metadata.name} has been deleted")
             return Outcome()
         status = status_of(sight, self._shared.clock.now(), ending)
         return Outcome(status, again=WAITING, notes=_notes(cluster, status))

@@ -222,11 +222,15 @@ def _control_plane_available(sight: Sight, new: ClusterStatus) -> Condition:
 
 
 def _missing(kind: str, ref: Ref | None, was_there: bool, is_deleting: bool) -> Condition:
-    name = ref.kind if ref is not None else "Object"
+    name = _kind_of(ref)
     if not was_there:
-        return condition(kind, "Unknown", "DoesNotExist", f"{name} does not exist")
+        return condition(kind, False, "DoesNotExist", f"{name} does not exist")
     still = "" if is_deleting else " while the Cluster still exists"
-    return condition(kind, "Unknown", "ObjectDeleted", f"{name} has been deleted{still}")
+    return condition(kind, False, "ObjectDeleted", f"{name} has been deleted{still}")
+
+
+def _kind_of(ref: Ref | None) -> str:
+    return ref.kind if ref is not None else "Object"
 
 
 def _control_plane_initialized(sight: Sight, new: ClusterStatus) -> Condition:
@@ -234,7 +238,8 @@ def _control_plane_initialized(sight: Sight, new: ClusterStatus) -> Condition:
     if new.initialization is not None and new.initialization.control_plane_initialized:
         return condition(kind, True, "Initialized")
     if sight.control_plane is None:
-        return _missing(kind, sight.cluster.spec.control_plane_ref, was_there=False, is_deleting=False)
+        name = _kind_of(sight.cluster.spec.control_plane_ref)
+        return condition(kind, "Unknown", "DoesNotExist", f"{name} does not exist")
     name = type(sight.control_plane).address.kind
     return condition(kind, False, "NotInitialized", f"Waiting for the {name} to be initialized")
 

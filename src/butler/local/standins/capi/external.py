@@ -251,6 +251,10 @@ class Externals:
         }
         await self._client.patch(type(obj), meta.name, {"metadata": change}, meta.namespace, manager=manager)
 
+    async def patch(self, obj: External, change: dict[str, Any], manager: str) -> None:
+        """Change an object."""
+        await self._client.patch(type(obj), obj.metadata.name, change, obj.metadata.namespace, manager=manager)
+
     async def delete(self, obj: External) -> None:
         """Mark it for deletion, unless it is marked."""
         if obj.deleting:

@@ -33,6 +33,8 @@ from .shared import BY_CLUSTER, BY_DEPLOYMENT, WAITING, Shared, owned_by, pause_
 from .workloads import PROVIDER_ID
 
 MANAGER = "capi-machine"
+_MADE = timedelta(seconds=5)
+"""In which whoever makes a machine has made its parts too."""
 _ON_THE_WAY = ("Pending", "Provisioning", "Provisioned")
 
 
@@ -90,6 +92,8 @@ class Machines(Reconciler[Machine]):
         status = status_of(sight, now)
         if self._is_about_to_change(sight, status) and (left := self._shared.held_back(machine.metadata)):
             return Outcome(again=left)
+        if _is_being_made(sight) and (left := self._shared.too_young(machine.metadata, _MADE)):
+            return Outcome(again=left)
         found = status.node_ref is not None and machine.status.node_ref is None
         notes = (Note("SuccessfulSetNodeRef", status.node_ref.name),) if found and status.node_ref else ()
         error = await self._mark_node(sight) if sight.node is not None else None
@@ -106,13 +110,13 @@ class Machines(Reconciler[Machine]):
         """Give the node what it is to have from its machine. The machine's status does not wait for that."""
         machine, node = sight.machine, sight.node
         assert node is not None
-        change = nodes.change_for(node, machine)
+        change = nodes.change_for(node, machine, is_outdated=bool(sight.outdated))
         if not change:
             return None
         try:
             client = await self._shared.workloads.client(machine.metadata.namespace, machine.spec.cluster_name)
             if client is not None:
-                await client.patch(Node, node.metadata.name, {"metadata": change}, manager=MANAGER)
+                await client.patch(Node, node.metadata.name, change, manager=MANAGER)
         except ButlerError as error:
             return error
         return None
@@ -166,6 +170,13 @@ def _completion(sight: Sight) -> dict[str, Any]:
         if isinstance(domain, str) and domain and not spec.failure_domain:
             change["failureDomain"] = domain
     return change
+
+
+def _is_being_made(sight: Sight) -> bool:
+    """Whether a machine is without its parts because they come after it."""
+    spec = sight.machine.spec
+    lacks = (spec.bootstrap.config_ref is not None and sight.config is None) or sight.infrastructure is None
+    return sight.machine.status.phase is None and lacks
 
 
 def _paused(machine: Machine, why: str) -> MachineStatus:

@@ -36,8 +36,10 @@ class Deletion:
         machine = sight.machine
         if _hooked(machine, names.PRE_DRAIN):
             return self._wait(sight, Ending("WaitingForPreDrainHook", "Waiting for pre-drain hooks to succeed"))
-        if self._drains(sight) and (waiting := await self._drained(sight)) is not None:
-            return waiting
+        if self._drains(sight):
+            if (waiting := await self._drained(sight)) is not None:
+                return waiting
+            sight = replace(sight, machine=self._noted(machine))
         if _hooked(machine, names.PRE_TERMINATE):
             ending = Ending("WaitingForPreTerminateHook", "Waiting for pre-terminate hooks to succeed")
             return self._wait(sight, ending)
@@ -97,6 +99,16 @@ class Deletion:
         status = status_of(sight, self._shared.clock.now(), Ending("DrainingNode", message))
         started = MachineDeletionStatus(node_drain_start_time=began.replace(microsecond=0))
         return Outcome(structs.replace(status, deletion=started), again=again)
+
+    def _noted(self, machine: Machine) -> Machine:
+        """A machine that knows when it was emptied; its volumes are detached as soon as someone asks."""
+        now = self._shared.clock.now().replace(microsecond=0)
+        old = machine.status.deletion or MachineDeletionStatus()
+        new = MachineDeletionStatus(
+            node_drain_start_time=old.node_drain_start_time or now,
+            wait_for_node_volume_detach_start_time=old.wait_for_node_volume_detach_start_time or now,
+        )
+        return structs.replace(machine, status=structs.replace(machine.status, deletion=new))
 
     def _tell_drained(self, machine: Machine, node: Node) -> None:
         name = node.metadata.name

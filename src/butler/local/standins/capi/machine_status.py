@@ -192,23 +192,23 @@ def _node(sight: Sight, new: MachineStatus) -> tuple[Condition, Condition]:
     """NodeReady and NodeHealthy."""
     if sight.node is not None:
         return nodes.health(sight.node)
-    if waits_for := _unknowable(sight):
+    if unknown := _unknowable(sight):
         kept = [one for one in sight.machine.status.conditions if one.type in ("NodeReady", "NodeHealthy")]
         if new.node_ref is not None and len(kept) == 2:
             first, second = sorted(kept, key=lambda one: one.type, reverse=True)
             return first, second
-        return nodes.both("Unknown", "InspectionFailed", waits_for)
+        return nodes.both("Unknown", *unknown)
     return _missing_node(sight, new)
 
 
-def _unknowable(sight: Sight) -> str:
-    """Why nothing can be said of any node; empty when it can."""
+def _unknowable(sight: Sight) -> tuple[str, str] | None:
+    """Why nothing can be said of any node, as reason and message; None when it can."""
     done = sight.cluster.status.initialization if sight.cluster is not None else None
     if done is None or not done.infrastructure_provisioned:
-        return "Waiting for the infrastructure of the Cluster to be provisioned"
+        return "InspectionFailed", "Waiting for the infrastructure of the Cluster to be provisioned"
     if not done.control_plane_initialized:
-        return "Waiting for the control plane of the Cluster to be initialized"
-    return "" if sight.connected else "Waiting for a connection to the Cluster"
+        return "InspectionFailed", "Waiting for the control plane of the Cluster to be initialized"
+    return None if sight.connected else ("ConnectionDown", "Waiting for a connection to the Cluster")
 
 
 def _missing_node(sight: Sight, new: MachineStatus) -> tuple[Condition, Condition]:

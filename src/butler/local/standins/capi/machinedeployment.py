@@ -29,7 +29,7 @@ from butler.kube.client import Selection
 from butler.runtime.conditions import merged
 from butler.runtime.reconciler import Outcome, Permission, Reconciler, Watch, children
 
-from . import counts, names, rollout, templates
+from . import cloning, counts, names, rollout, templates
 from .deployment_status import status_of
 from .replicas import number_for
 from .rollout import Bounds, Revision
@@ -84,7 +84,7 @@ class MachineDeployments(Reconciler[MachineDeployment]):
         if why := pause_of(cluster, deployment):
             return Outcome(_paused(deployment, why))
         if deployment.spec.replicas is None:
-            await self._change(deployment, {"spec": {"replicas": number_for(deployment)}})
+            await self._patch(deployment, {"spec": {"replicas": number_for(deployment)}})
             return Outcome()
         revisions = self._revisions(deployment, self._sets(deployment))
         revision = _revision_of(revisions)
@@ -94,11 +94,11 @@ class MachineDeployments(Reconciler[MachineDeployment]):
             await self._scale(deployment, revisions.newest, revisions.older, revision)
             await self._clean_up(deployment, revisions.newest, revisions.older)
         if change := _belonging(deployment, cluster, revision):
-            await self._change(deployment, {"metadata": change})
+            await self._patch(deployment, {"metadata": change})
             return Outcome()
         return self._outcome(deployment, revisions.all)
 
-    async def _change(self, deployment: MachineDeployment, change: dict[str, Any]) -> None:
+    async def _patch(self, deployment: MachineDeployment, change: dict[str, Any]) -> None:
         """Change the deployment itself, which wakes its controller again."""
         meta = deployment.metadata
         await self._shared.client.patch(MachineDeployment, meta.name, change, meta.namespace, manager=MANAGER)
@@ -194,10 +194,11 @@ class MachineDeployments(Reconciler[MachineDeployment]):
     ) -> None:
         """Bring a set to what the deployment says of it, in one write if anything differs."""
         meta, before = machines.metadata, machines.spec.replicas or 0
+        await self._take_back(deployment, machines)
         change = _in_place(deployment, machines)
         lacking = {name: value for name, value in annotations.items() if meta.annotations.get(name) != value}
         if lacking:
-            change.setdefault("metadata", {})["annotations"] = lacking
+            change.setdefault("metadata", {}).setdefault("annotations", {}).update(lacking)
         if target != before:
             change.setdefault("spec", {})["replicas"] = target
         if not change:
@@ -209,6 +210,14 @@ class MachineDeployments(Reconciler[MachineDeployment]):
             how = "up" if target > before else "down"
             message = f"Scaled {how} MachineSet {meta.name}: {before} -> {target}"
             self._shared.say(deployment, SOURCE, "SuccessfulScale", message)
+
+    async def _take_back(self, deployment: MachineDeployment, machines: MachineSet) -> None:
+        """Labels and annotations that the deployment no longer gives go from its machines before they go from the set,
+        because afterwards nobody knows that there were any."""
+        labels, annotations = _withdrawn(deployment, machines)
+        if labels or annotations:
+            for machine in self._shared.machines.by(BY_OWNER, machines.metadata.uid):
+                await cloning.mark(self._shared, machine, dict.fromkeys(labels), dict.fromkeys(annotations))
 
     def _numbers(self, machines: MachineSet) -> Revision:
         """A set by its numbers, as fresh as they can be had: from its machines, and from what it says of them."""
@@ -297,21 +306,32 @@ def _annotations(deployment: MachineDeployment, bounds: Bounds, revision: int, *
 
 def _in_place(deployment: MachineDeployment, machines: MachineSet) -> dict[str, Any]:
     """The patch that brings what changes without a new revision; empty when nothing does."""
-    spec, template = deployment.spec, machines.spec.template
+    spec, template, wanted_meta = deployment.spec, machines.spec.template, deployment.spec.template.metadata
     unique = {names.TEMPLATE_HASH: machines.metadata.labels.get(names.TEMPLATE_HASH, "")}
-    labels = {**spec.template.metadata.labels, **unique}
+    labels = {**wanted_meta.labels, **unique}
     change: dict[str, Any] = {}
     wanted = templates.passed_on(spec.template.spec)
     inner: dict[str, Any] = {} if wanted == templates.passed_on(template.spec) else {"spec": wanted}
-    if dict(template.metadata.labels) != labels or template.metadata.annotations != spec.template.metadata.annotations:
-        gone = dict.fromkeys(name for name in template.metadata.labels if name not in labels)
-        inner["metadata"] = {"labels": {**gone, **labels}, "annotations": dict(spec.template.metadata.annotations)}
+    if dict(template.metadata.labels) != labels or template.metadata.annotations != wanted_meta.annotations:
+        gone, forgotten = (dict.fromkeys(withdrawn) for withdrawn in _withdrawn(deployment, machines))
+        inner["metadata"] = {
+            "labels": {**gone, **labels}, "annotations": {**forgotten, **wanted_meta.annotations},
+        }  # fmt: skip
+        # The set itself has the labels of its machines too.
+        change["metadata"] = {"labels": {**gone, **_labels(deployment), **unique}}
     if inner:
         change["spec"] = {"template": inner}
     if machines.spec.deletion != spec.deletion:
         order = (spec.deletion or MachineSetDeletion()).order
         change.setdefault("spec", {})["deletion"] = msgspec.to_builtins({"order": order})
     return change
+
+
+def _withdrawn(deployment: MachineDeployment, machines: MachineSet) -> tuple[list[str], list[str]]:
+    """Names of labels and annotations that machines of a set have and should no longer have."""
+    have, wanted = machines.spec.template.metadata, deployment.spec.template.metadata
+    labels = [name for name in have.labels if name not in wanted.labels and name != names.TEMPLATE_HASH]
+    return labels, [name for name in have.annotations if name not in wanted.annotations]
 
 
 def _belonging(deployment: MachineDeployment, cluster: Cluster, revision: int) -> dict[str, Any]:

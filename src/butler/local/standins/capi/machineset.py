@@ -63,10 +63,10 @@ class MachineSets(Reconciler[MachineSet]):
         have = self._machines(machines)
         await self._pass_on(machines, have)
         blocked, again = await self._scale(machines, cluster, have)
-        if blocked is None:
+        if blocked is None and self._shared.hold:
             # The caches have yet to show what was made, and then it is time for another visit.
             return Outcome()
-        return self._outcome(machines, have, blocked, again)
+        return self._outcome(machines, have, blocked or (), again)
 
     async def finalize(self, machines: MachineSet) -> Outcome:
         cluster = self._shared.cluster_of(machines.metadata.namespace, machines.spec.cluster_name)
@@ -158,10 +158,14 @@ class MachineSets(Reconciler[MachineSet]):
         """Bring to the machines what changes without new ones; nothing does unless the set has changed."""
         if machines.status.observed_generation == machines.metadata.generation:
             return
+        annotations = machines.spec.template.metadata.annotations
         for machine in have:
             if change := _passed_on(machines, machine):
                 meta = machine.metadata
-                await self._shared.client.patch(Machine, meta.name, change, meta.namespace, manager=cloning.MANAGER)
+                await self._shared.client.patch(
+                    Machine, meta.name, {"spec": change}, meta.namespace, manager=cloning.MANAGER
+                )
+            await cloning.mark(self._shared, machine, cloning.labels_of(machines), annotations)
 
     # -- status ---------------------------------------------------------------------------------------------------
 
@@ -211,19 +215,7 @@ def _passed_on(machines: MachineSet, machine: Machine) -> dict[str, Any]:
         del wanted["deletion"]["nodeDeletionTimeoutSeconds"]
     have = templates.passed_on(machine.spec)
     have["deletion"] = {name: have["deletion"][name] for name in wanted["deletion"]}
-    labels = {**cloning.labels_of(machines)}
-    change: dict[str, Any] = {} if have == wanted else {"spec": wanted}
-    meta = {
-        "labels": {name: value for name, value in labels.items() if machine.metadata.labels.get(name) != value},
-        "annotations": {
-            name: value
-            for name, value in template.metadata.annotations.items()
-            if machine.metadata.annotations.get(name) != value
-        },
-    }
-    if any(meta.values()):
-        change["metadata"] = {name: values for name, values in meta.items() if values}
-    return change
+    return {} if have == wanted else wanted
 
 
 def _paused(machines: MachineSet, why: str) -> SetStatus:

@@ -16,8 +16,23 @@ from .external import Reported
 
 READY = "Ready"
 _PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure")
+_LABELS_FROM_MACHINE = "cluster.x-k8s.io/labels-from-machine"
+_ANNOTATIONS_FROM_MACHINE = "cluster.x-k8s.io/annotations-from-machine"
+_UNINITIALIZED = "node.cluster.x-k8s.io/uninitialized"
+"""Taint of a node that has not got its labels yet."""
+_OUTDATED = "node.cluster.x-k8s.io/outdated-revision"
+"""Taint of a node that is about to be replaced, so that pods rather go elsewhere."""
 _PASSED_ON = ("node-role.kubernetes.io", "node-restriction.kubernetes.io", "node.cluster.x-k8s.io")
 """Domains of labels that a node gets from its machine."""
+
+
+class NodeTaint(Model):
+    """What keeps pods away."""
+
+    key: str
+    effect: str
+    value: str | None = None
+    time_added: Any = None
 
 
 class NodeSpec(Model):
@@ -25,6 +40,7 @@ class NodeSpec(Model):
 
     provider_id: str | None = None
     unschedulable: bool | None = None
+    taints: tuple[NodeTaint, ...] = ()
 
 
 class NodeStatus(Model):
@@ -92,35 +108,56 @@ def _healthy(node: Node) -> Condition:
     if ill:
         return condition("NodeHealthy", False, "NodeNotHealthy", "\n".join(ill + unknown))
     if unknown:
-        return condition("NodeHealthy", "Unknown", "NodeHealthUnknown", "\n".join(unknown))
+        return condition("NodeHealthy", "Unknown", "NodeHealthyUnknown", "\n".join(unknown))
     return condition("NodeHealthy", True, "NodeHealthy")
 
 
-def change_for(node: Node, machine: Machine) -> dict[str, Any]:
-    """What the node's metadata lacks of what its machine gives it; empty when that is nothing."""
-    meta = node.metadata
+def change_for(node: Node, machine: Machine, *, is_outdated: bool) -> dict[str, Any]:
+    """What the node lacks of what its machine gives it, and has of what it gave once; empty when that is nothing."""
+    meta, labels = node.metadata, labels_from(machine)
+    given = meta.annotations.get(_LABELS_FROM_MACHINE, "").split(",")
     lacking = {
-        "annotations": _lacking(meta.annotations, _annotations(machine)),
-        "labels": _lacking(meta.labels, _labels(machine)),
+        "annotations": _lacking(meta.annotations, annotations_from(machine)),
+        "labels": {
+            **_lacking(meta.labels, labels),
+            **{name: None for name in given if name in meta.labels and name not in labels},
+        },
     }
-    return {name: values for name, values in lacking.items() if values}
+    change: dict[str, Any] = {name: values for name, values in lacking.items() if values}
+    taints = _taints(node, is_outdated)
+    if taints == node.spec.taints:
+        return {"metadata": change} if change else {}
+    # Of a list only the whole can be given, and so only if nobody else has changed it meanwhile.
+    return {"metadata": {**change, "resourceVersion": meta.resource_version}, "spec": {"taints": taints}}
+
+
+def _taints(node: Node, is_outdated: bool) -> tuple[NodeTaint, ...]:
+    kept = tuple(one for one in node.spec.taints if one.key not in (_UNINITIALIZED, _OUTDATED))
+    if not is_outdated:
+        return kept
+    there = [one for one in node.spec.taints if one.key == _OUTDATED]
+    return (*kept, *(there or [NodeTaint(key=_OUTDATED, effect="PreferNoSchedule")]))
 
 
 def _lacking(have: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in wanted.items() if have.get(name) != value}
 
 
-def _annotations(machine: Machine) -> dict[str, str]:
+def annotations_from(machine: Machine) -> dict[str, str]:
+    """Those that a node gets from its machine."""
     owner = next((one for one in owners_of(machine) if one.controls), None)
     return {
         CLUSTER_NAME: machine.spec.cluster_name,
+        _LABELS_FROM_MACHINE: ",".join(sorted(labels_from(machine))),
+        _ANNOTATIONS_FROM_MACHINE: "",
         "cluster.x-k8s.io/cluster-namespace": machine.metadata.namespace,
         "cluster.x-k8s.io/machine": machine.metadata.name,
         **({"cluster.x-k8s.io/owner-kind": owner.kind, "cluster.x-k8s.io/owner-name": owner.name} if owner else {}),
     }
 
 
-def _labels(machine: Machine) -> dict[str, str]:
+def labels_from(machine: Machine) -> dict[str, str]:
+    """Those that a node gets from its machine."""
     return {name: value for name, value in machine.metadata.labels.items() if _is_passed_on(name)}
 
 

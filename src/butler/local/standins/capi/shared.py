@@ -62,9 +62,13 @@ class Shared:
 
     def held_back(self, meta: ObjectMeta) -> timedelta | None:
         """How much longer the status of an object on its way need not be written; None when it is time."""
+        return self.too_young(meta, self.hold)
+
+    def too_young(self, meta: ObjectMeta, age: timedelta) -> timedelta | None:
+        """How much longer it takes until an object is that old; None when it is."""
         if meta.creation_timestamp is None:
             return None
-        left = meta.creation_timestamp + self.hold - self.clock.now()
+        left = meta.creation_timestamp + age - self.clock.now()
         return left if left > timedelta(0) else None
 
     def since(self, moment: datetime) -> timedelta:
