@@ -6,10 +6,10 @@ STAMP := $(VENV)/.ready
 export PYTHONHASHSEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up check format test generate requirements bench testbed test-real clean
+.PHONY: help setup up check format test generate requirements bench testbed test-real e2e clean
 
 help: ## Show this
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 setup: $(STAMP) ## Make .venv with everything installed; nothing to do the second time
 
@@ -52,6 +52,10 @@ testbed: ## Build the real Kubernetes programs that tests and bench compare with
 
 test-real: $(STAMP) testbed ## The suite that needs real Kubernetes programs
 	$(BIN)/pytest -m real $(ARGS)
+
+e2e: $(STAMP) ## Kubernetes' own end-to-end tests, on its API server and on ours; ARGS=embedded runs them on ours only
+	testbed/build etcd kube-apiserver kube-controller-manager e2e.test
+	$(BIN)/python -m tests.real.e2e $(ARGS)
 
 clean: ## Remove what was installed and cached here
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

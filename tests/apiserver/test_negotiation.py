@@ -36,8 +36,9 @@ TABLES = (
                 "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,"
                 "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
             ),
-            Representation(Form.PARTIAL_LIST, "v1"),
+            Representation(Form.PARTIAL_LIST, "v1", is_protobuf=True),
         ),
+        ("application/vnd.kubernetes.protobuf", Representation(is_protobuf=True)),
     ],
 )
 def test_the_best_offer_wins(accept: str | None, representation: Representation) -> None:

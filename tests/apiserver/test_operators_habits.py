@@ -5,8 +5,11 @@ from __future__ import annotations
 import base64
 from typing import Any
 
+import aiohttp
 import pytest
 
+from butler.apiserver import protobuf
+from butler.apiserver.protobuf import wire
 from butler.apiserver.server import Server
 from tests.apiserver.webhook import Json, Webhook, allowed, serving
 from tests.apiserver.wire import MERGE_PATCH
@@ -82,9 +85,53 @@ async def test_a_metadata_informer_sees_no_more_than_metadata(api: Api) -> None:
     await api("POST", MAPS, {"metadata": {"name": "c"}, "data": {"k": "v"}})
     query = f"{STREAMED_LIST}&watch=true&fieldSelector=metadata.name%3Dc"
     async with api.session.get(f"{api.url}{MAPS}?{query}", headers={"Accept": METADATA}) as answer:
-        line = await answer.content.readline()
-    assert b'"kind":"PartialObjectMetadata"' in line
-    assert b'"data"' not in line
+        event = await framed(answer)
+    assert event["type"] == "ADDED"
+    assert (event["object"]["kind"], event["object"]["metadata"]["name"]) == ("PartialObjectMetadata", "c")
+    assert "data" not in event["object"]
+
+
+async def framed(answer: aiohttp.ClientResponse) -> Json:
+    """The next event of a watch in protobuf."""
+    assert answer.headers["Content-Type"] == f"{PROTOBUF};stream=watch"
+    length = int.from_bytes(await answer.content.readexactly(4), "big")
+    members = fields_of(await answer.content.readexactly(length))
+    return {"type": members[1].decode(), "object": protobuf.decode(fields_of(members[2])[1])}
+
+
+def fields_of(content: bytes) -> dict[int, bytes]:
+    """The byte strings of a message by their numbers."""
+    found, position = {}, 0
+    while position < len(content):
+        tag, position = wire.read_varint(content, position)
+        value, position = wire.read_value(content, position, tag & 7)
+        assert isinstance(value, bytes)
+        found[tag >> 3] = value
+    return found
+
+
+async def test_a_client_that_takes_only_protobuf_gets_it(api: Api) -> None:
+    await api("POST", MAPS, {"metadata": {"name": "c"}, "data": {"k": "v"}})
+    read = await api("GET", f"{MAPS}/c", Accept=PROTOBUF)
+    assert (read.headers["Content-Type"], protobuf.decode(read.body)["data"]) == (PROTOBUF, {"k": "v"})
+    listed = protobuf.decode((await api("GET", MAPS, Accept=PROTOBUF)).body)
+    assert (listed["kind"], [one["metadata"]["name"] for one in listed["items"]]) == (
+        "ConfigMapList",
+        ["c", "kube-root-ca.crt"],
+    )
+    async with api.session.get(f"{api.url}{MAPS}?watch=true", headers={"Accept": PROTOBUF}) as answer:
+        event = await framed(answer)
+    assert (event["object"]["kind"], event["object"]["data"]) == ("ConfigMap", {"k": "v"})
+
+
+async def test_metadata_is_alike_in_a_list_and_in_a_watch(api: Api) -> None:
+    """client-go compares them, and keeps the type of an object only when it comes in JSON."""
+    await api("POST", MAPS, {"metadata": {"name": "c"}})
+    accept = METADATA.replace("Metadata;", "MetadataList;")
+    listed = await api("GET", f"{MAPS}?fieldSelector=metadata.name%3Dc", Accept=accept)
+    assert listed.headers["Content-Type"] == PROTOBUF
+    found = protobuf.decode(listed.body)
+    assert (found["kind"], found["items"][0]["metadata"]["name"]) == ("PartialObjectMetadataList", "c")
 
 
 # -- bodies ----------------------------------------------------------------------------------------------------------

@@ -85,6 +85,8 @@ class World:
         self.troubles: Callable[[int, str], Trouble] = lambda number, verb: Trouble.NONE
         self.credentials: Mapping[str, str] = {}
         self.before_connecting: Callable[[Mapping[str, str]], None] = lambda credentials: None
+        self.instead: Callable[[], Provider] | None = None
+        """Another provider for all accounts."""
         self.verbs: list[str] = []
         self.refusals = 0
         self.connected: list[Provider] = []
@@ -112,6 +114,8 @@ class World:
     def _connect(self, config: ProviderConfig, credentials: Mapping[str, str], surroundings: Surroundings) -> Provider:
         self.credentials = credentials
         self.before_connecting(credentials)
+        if self.instead is not None:
+            return self.instead()
         if config.spec.infrastructure != "simulated":
             provider = registry.connect(config, credentials, surroundings)
         else:

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from butler.api.cluster import TenantCluster
+from butler.controllers.cluster import kinds
 from butler.controllers.cluster.acceptance import Refused, accept
 from butler.controllers.cluster.sight import Snapshot
-from tests.controllers.clusters import cluster, config, provider, surroundings, team
+from tests.controllers.clusters import INSIDE, cluster, config, provider, surroundings, team
 
 
 def refused(wanted: TenantCluster, *objects: Any) -> tuple[str, str]:
@@ -79,3 +80,13 @@ def test_a_running_cluster_may_not_skip_a_minor() -> None:
     reason, message = refused(wanted)
     assert reason == "VersionNotAllowed"
     assert message.endswith("the cluster runs v1.30.2, and no minor may be skipped: go to v1.31 first")
+
+
+def test_a_cluster_that_was_made_keeps_its_networks() -> None:
+    network = {"pods": {"cidrBlocks": ["10.244.0.0/16"]}, "services": {"cidrBlocks": ["10.96.0.0/12"]}}
+    made = {"metadata": {"name": "shop", "namespace": INSIDE}, "spec": {"clusterNetwork": network}}
+    world, status = surroundings(), {"tenantNamespace": INSIDE}
+    world.put(kinds.CLUSTER, [made])
+    accept(cluster(status=status), world)
+    with pytest.raises(Refused, match=r'podCIDR: Invalid value: "10.50.0.0/16": must stay 10.244.0.0/16'):
+        accept(cluster(status=status, networking={"podCIDR": "10.50.0.0/16"}), world)

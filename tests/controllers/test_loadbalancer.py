@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from butler.api.machine import LoadBalancerPhase, LoadBalancerRequest
@@ -20,6 +21,10 @@ async def ask(world: World, name: str = "mgmt", **spec: Any) -> None:
 
 def balancers(world: World) -> list[str]:
     return [item.name for item in world.datacentre.shelf.of_account(f"{SYSTEM}/lab")]
+
+
+def at(number: int, trouble: Trouble) -> Callable[[int, str], Trouble]:
+    return lambda call, verb: trouble if call == number else Trouble.NONE
 
 
 def test_a_request_becomes_a_load_balancer_with_an_endpoint() -> None:
@@ -66,7 +71,7 @@ def test_a_deleted_request_leaves_no_load_balancer_whatever_call_fails() -> None
         await world.config(simulated={"bootDelay": "3s", "removalDelay": "3s"})
         for number, trouble in enumerate((Trouble.BEFORE, Trouble.AFTER) * 4):
             world.verbs.clear()
-            world.troubles = lambda call, verb, at=number // 2, what=trouble: what if call == at else Trouble.NONE
+            world.troubles = at(number // 2, trouble)
             await ask(world, f"c-{number}")
             await asyncio.sleep(25)
             assert balancers(world) == [f"c-{number}"]

@@ -161,7 +161,9 @@ async def test_a_platform_whose_health_cannot_be_asked(place: Place, platform: P
 async def test_a_provider_that_is_not_ready(place: Place, platform: Platform) -> None:
     change = {"status": {"ready": False}}
     await platform.client.patch(ProviderConfig, "simulated", change, "butler-system", subresource="status")
-    assert "simulated" in the_failure(await inside.providers(place, platform.client)).message
+    failure = the_failure(await inside.providers(place, platform.client))
+    assert "simulated" in failure.message
+    assert failure.remedy == "kubectl describe providerconfig simulated -n butler-system"
 
 
 async def test_a_deletion_that_is_stuck(place: Place, platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,8 +107,8 @@ async def test_a_cluster_runs_again_only_when_its_machines_are_what_was_asked_fo
     before = await world.machines()
     larger = {"spec": {"workers": {"machineTemplate": {"cpu": 8}}}}
     asked = await world.client.patch(TenantCluster, NAME, larger, TENANTS)
-    as_asked = runs("v1.31.4", 2)
-    await until(world.client, lambda now: as_asked(now) and now.metadata.generation == asked.metadata.generation)
+    generation, as_asked = asked.metadata.generation, runs("v1.31.4", 2)
+    await until(world.client, lambda now: now is not None and as_asked(now) and now.metadata.generation == generation)
     assert not before & await world.machines()
 
 
@@ -126,6 +126,7 @@ async def test_a_data_centre_without_room_is_named_as_the_one_to_blame(world: Wo
     async with asyncio.timeout(20):
         found = await explain(world.client, TENANTS, NAME, NOW)
         while "room for 2 machines" not in found.waiting_for:
+            await asyncio.sleep(0.01)
             found = await explain(world.client, TENANTS, NAME, NOW)
     assert found.whose == "the infrastructure's"
     assert found.next_command == "kubectl describe providerconfig simulated -n butler-system"

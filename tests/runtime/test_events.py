@@ -85,8 +85,8 @@ async def test_many_similar_events_are_put_together(world: World) -> None:
 async def test_an_object_cannot_flood_the_api(world: World) -> None:
     for number in range(100):
         world.say("x", reason=f"Reason{number}")
-    assert len(await world.told()) == 25
-    assert world.metrics.dropped_events.get("rate") == 75
+    assert len(await world.told()) == 50
+    assert world.metrics.dropped_events.get("rate") == 50
     await asyncio.sleep(61)
     world.say("y")
     assert ("y", 1) in await world.told()

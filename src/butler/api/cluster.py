@@ -357,6 +357,8 @@ class TenantClusterStatus(Status):
     """API server as host:port."""
     kubeconfig_secret_ref: LocalRef | None = None
     """Secret with the admin kubeconfig, in the tenant namespace."""
+    provider_config_ref: NsRef | None = None
+    """ProviderConfig the cluster was made with; one that names none stays with it."""
     worker_nodes_desired: int | None = None
     """Workers wanted, over all pools."""
     worker_nodes_ready: int | None = None
@@ -391,9 +393,10 @@ class TenantCluster(
     status: TenantClusterStatus = TenantClusterStatus()
 
     def provider_candidates(self) -> tuple[NsRef, ...]:
-        """Where to look for the ProviderConfig the cluster names, in this order."""
+        """Where to look for the ProviderConfig the cluster names, or else was made with, in this order."""
         ref = self.spec.provider_config_ref
         if ref is None:
-            return ()
+            made_with = self.status.provider_config_ref
+            return (made_with,) if made_with is not None else ()
         places = [ref.namespace] if ref.namespace else [SYSTEM_NAMESPACE, self.metadata.namespace]
         return tuple(NsRef(name=ref.name, namespace=place) for place in dict.fromkeys(places) if place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from butler.errors import ApiError, BadRequest, FieldError, FieldProblem, invalid
@@ -20,6 +21,14 @@ _REPEATED_OWNERS = (
 _SCHEME = "pkg/runtime/scheme.go:111"
 _COMMON_KINDS = frozenset({"List", "Status", "DeleteOptions", "WatchEvent", "APIGroup", "APIResourceList"})
 _PACKAGES = {"": "core", "events.k8s.io": "core"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How a refusal shows what a patch has made, and in whose words it says what is wrong with it."""
+
+    value: Callable[[], str]
+    problem: Callable[[str], str] = str
 
 
 def accept(space: Space, target: Target, body: Any, options: WriteOptions) -> Object:
@@ -42,12 +51,13 @@ def understood(space: Space, resource: Resource, body: Any, options: WriteOption
         raise BadRequest(f"{named} cannot be handled as a {resource.kind}: {error}") from error
 
 
-def accept_patched(space: Space, target: Target, body: Any, shown: Callable[[], str], options: WriteOptions) -> Object:
+def accept_patched(space: Space, target: Target, body: Any, shown: Shown, options: WriteOptions) -> Object:
     """The same for what a patch has made of an object; `shown` tells how a refusal shows it."""
     try:
         obj = decoded(space, target.resource, body, options, in_order=True)
     except Malformed as error:
-        raise invalid("", "", "", [FieldError(FieldProblem.INVALID, "patch", str(error), shown())]) from error
+        problem = FieldError(FieldProblem.INVALID, "patch", shown.problem(str(error)), shown.value())
+        raise invalid("", "", "", [problem]) from error
     check_name(target, obj["metadata"])
     check_namespace(target, obj["metadata"])
     _drop_repeated_owners(obj["metadata"], options)
@@ -60,7 +70,7 @@ def accept_applied(space: Space, target: Target, merged: Object) -> Object:
     checks, resource = space.checks(target.resource), target.resource
     obj = {**merged, "apiVersion": resource.api_version, "kind": resource.kind}
     try:
-        checks.decode(obj)
+        checks.decode(obj, is_applied=True)
     except Malformed as error:
         raise BadRequest(f"failed to convert merged object at last version: {error}") from error
     del obj["apiVersion"], obj["kind"]

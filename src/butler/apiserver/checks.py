@@ -39,16 +39,18 @@ class Checks:
     def __init__(self, resource: Resource) -> None:
         self.resource = resource
         self._validator: Validator | None = None
+        self._status_validator: Validator | None = None
         self._rules: RuleSet | None = None
         self._name_rule = "subdomain" if resource.is_custom else name_rule(resource.group, resource.kind)
         self._qualified = not resource.is_custom and resource.group not in _WITH_PLAIN_FINALIZERS
 
-    def decode(self, obj: Object) -> list[str]:
+    def decode(self, obj: Object, *, is_applied: bool = False) -> list[str]:
         """Bring a client's object into the shape of its kind, in place; answers the paths of unknown fields.
 
-        Raises Malformed when a value cannot be what its field holds."""
+        Raises Malformed when a value cannot be what its field holds. A null that is applied is meant, and judged."""
         if self.resource.is_custom:
-            return objectmeta.coerce_metadata(obj) + pruning.prune(obj, self.resource.schema)
+            unknown = objectmeta.coerce_metadata(obj)
+            return unknown + pruning.prune(obj, self.resource.schema, keeps_nulls=is_applied)
         unknown = decoding.decode(obj, self.resource.schema)
         objectmeta.tidy(obj)
         return unknown
@@ -72,11 +74,13 @@ class Checks:
             problems += self.resource.behaviour.validate(obj)
         return problems
 
-    def validate_update(self, obj: Object, old: Object, warn: Callable[[str], None] | None = None) -> list[FieldError]:
-        """`warn` is told of rules that fail but did so before."""
+    def validate_update(
+        self, obj: Object, old: Object, warn: Callable[[str], None] | None = None, *, part: str = ""
+    ) -> list[FieldError]:
+        """`warn` is told of rules that fail but did so before. `part`: only the status was written."""
         problems = objectmeta.validate_metadata_update(obj["metadata"], old["metadata"], built_in=self._qualified)
         if self.resource.is_custom:
-            problems += self._custom().validate_update(obj, old)
+            problems += self._status_problems(obj, old) if part else self._custom().validate_update(obj, old)
             if self.resource.scale is not None:
                 problems += scale_problems(self.resource.scale, obj)
             problems += self._judged(obj, old, problems, warn)
@@ -94,6 +98,14 @@ class Checks:
         if problems and any(problem.problem in _BLOCKING for problem in problems):
             return [_NOT_JUDGED]
         return rules.validate(obj, old, warn=warn)
+
+    def _status_problems(self, obj: Object, old: Object) -> list[FieldError]:
+        schema = self.resource.schema.properties.get("status")
+        if schema is None or "status" not in obj:
+            return []
+        if self._status_validator is None:
+            self._status_validator = Validator(schema, root=False)
+        return self._status_validator.validate_update(obj["status"], old.get("status"), "status")
 
     def _custom(self) -> Validator:
         if self._validator is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 
@@ -11,6 +11,7 @@ from butler.errors import Details, NotAcceptable
 
 _OFFERED = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
 _OFFERED_STREAMS = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
+_PROTOBUF = "application/vnd.kubernetes.protobuf"
 _HUMAN_CLIENTS = ("curl", "Wget", "Mozilla/5.0")
 _META_VERSIONS = ("v1", "v1beta1")
 
@@ -27,12 +28,13 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """What the client gets: which shape, in which version of `meta.k8s.io`, as JSON or YAML."""
+    """What the client gets: which shape, in which version of `meta.k8s.io`, as JSON, YAML or protobuf."""
 
     form: Form = Form.FULL
     version: str = ""
     is_yaml: bool = False
     pretty: bool = False
+    is_protobuf: bool = False
 
     @property
     def content_type(self) -> str:
@@ -63,18 +65,25 @@ def negotiate(accept: str | None, is_custom: bool = False, is_collection: bool =
     clauses = _clauses(accept)
     if not is_custom and not any(clause.type in _BUILT_IN_TYPES for clause in clauses):
         raise no_such_type(f"{_OFFERED}, {_OFFERED_STREAMS}" if is_collection else _OFFERED)
+    last_resort: Representation | None = None
     for clause in clauses:
+        if clause.type == _PROTOBUF and (offered := _offer_protobuf(clause.parameters)) is not None:
+            if offered.form is not Form.FULL:
+                return offered
+            last_resort = None if is_custom else offered
         for is_yaml in _OFFERS.get(clause.type, ()):
             representation = _offer(clause.parameters, is_yaml)
             if representation is not None:
                 return representation
+    if last_resort is not None:
+        return last_resort
     raise NotAcceptable(f"only the following media types are accepted: {_OFFERED}")
 
 
 def negotiate_document(accept: str | None) -> Representation:
     """The best offer for a document that has only one form. Raises NotAcceptable."""
     representation = negotiate(accept)
-    if representation.form is not Form.FULL:
+    if representation.form is not Form.FULL or representation.is_protobuf:
         raise NotAcceptable(f"only the following media types are accepted: {_OFFERED}")
     return representation
 
@@ -140,6 +149,16 @@ def _offer(parameters: dict[str, str], is_yaml: bool) -> Representation | None:
     if group != "meta.k8s.io" or version not in _META_VERSIONS or target not in _TRANSFORMATIONS:
         return None
     return Representation(_TRANSFORMATIONS[target], version, is_yaml, pretty)
+
+
+def _offer_protobuf(parameters: dict[str, str]) -> Representation | None:
+    """Whole objects are stored as JSON, which is therefore the better answer to everyone who takes it. Metadata has
+    to be taken out of them anyway; and client-go compares what it lists with what it watches, which are alike only in
+    protobuf."""
+    found = _offer(parameters, is_yaml=False)
+    if found is None or found.form is Form.TABLE or found.version not in ("", "v1"):
+        return None
+    return replace(found, is_protobuf=True)
 
 
 _TRANSFORMATIONS = {form.value: form for form in (Form.TABLE, Form.PARTIAL, Form.PARTIAL_LIST)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from butler.errors import BadRequest
@@ -40,16 +40,18 @@ async def patch(space: Space, target: Target, media_type: str, change: Any, opti
         told = shown(media_type, made, change)
         if options.field_validation == "Strict":
             # Before what is unknown leaves the object.
-            text = told()
-            told = lambda: text  # noqa: E731 - the other shape of the same thing
+            text = told.value()
+            told = replace(told, value=lambda: text)
         return accepting.accept_patched(space, target, made, told, options)
 
     return await writing.rebuild(space, target, build, options)
 
 
-def shown(media_type: str, made: Object, change: Any) -> Callable[[], str]:
+def shown(media_type: str, made: Object, change: Any) -> accepting.Shown:
     """How a refusal shows what a patch has made: the patch itself where it was merged in."""
-    return (lambda: wording.go_text(change)) if media_type == STRATEGIC_PATCH else (lambda: go_json(made))
+    if media_type == STRATEGIC_PATCH:
+        return accepting.Shown(lambda: wording.go_text(change), wording.restoring)
+    return accepting.Shown(lambda: go_json(made))
 
 
 def patched(target: Target, media_type: str, obj: Object, change: Any) -> Object:

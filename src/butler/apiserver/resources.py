@@ -58,6 +58,9 @@ class Behaviour(Protocol):
     def prepare_update(self, obj: Object, old: Object) -> None:
         """Carry over, in place, what an update may not change silently."""
 
+    def warnings(self, obj: Object, old: Object | None) -> list[str]:
+        """What a client should know about what it writes, though it is no problem."""
+
     def validate(self, obj: Object) -> list[FieldError]: ...
 
     def validate_update(self, obj: Object, old: Object) -> list[FieldError]: ...

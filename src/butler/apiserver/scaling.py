@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from butler.errors import FieldError, FieldProblem, InternalError, Invalid, go_quoted, invalid
+from butler.errors import Cause, Details, FieldError, FieldProblem, InternalError, Invalid, go_quoted, invalid
 from butler.kube.selectors import text_at
 
 from . import accepting, patching, refusals, writing
@@ -22,7 +22,7 @@ def scale_of(resource: Resource, obj: Object) -> Object:
     paths = _paths(resource)
     if resource.is_custom and not text_at(obj, paths.spec_replicas.strip(".")):
         why = f"the spec replicas field {go_quoted(paths.spec_replicas)} does not exist"
-        raise InternalError(f"Internal error occurred: {why}")
+        raise InternalError(f"Internal error occurred: {why}", Details(causes=(Cause("", why),)))
     meta = obj["metadata"]
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
     status: Object = {"replicas": _number(obj, paths.status_replicas)}

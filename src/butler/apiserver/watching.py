@@ -19,9 +19,10 @@ import msgspec
 from butler.errors import ApiError
 
 from . import converting
+from .builtins.shaping import shape_of_kind
 from .reading import Matcher, prefix_for, start_of, too_new, values_of
 from .requests import WatchOptions, prefix_of
-from .resources import Resource
+from .resources import Object, Resource
 from .space import Space
 from .storage.changes import Change
 from .storage.store import Event, Row, Store, frame
@@ -287,13 +288,25 @@ class Watch:
         return Signal("DELETED", event.value if event.change is Change.DELETED else event.as_it_was(), event)
 
     def _bookmark(self, revision: int, *, initial: bool = False) -> Signal:
-        return Signal("BOOKMARK", _bookmark_value(revision, initial))
+        return Signal("BOOKMARK", _bookmark_value(revision, initial, _always_there(self.resource)))
 
 
 @lru_cache(maxsize=64)
-def _bookmark_value(revision: int, initial: bool) -> bytes:
+def _bookmark_value(revision: int, initial: bool, rest: bytes) -> bytes:
     annotations = b',"annotations":{"k8s.io/initial-events-end":"true"}' if initial else b""
-    return b'{"metadata":{"resourceVersion":"%d"%b}}' % (revision, annotations)
+    return b'{"metadata":{"resourceVersion":"%d"%b}%b}' % (revision, annotations, rest)
+
+
+@lru_cache(maxsize=256)
+def _always_there(resource: Resource) -> bytes:
+    """What a built-in kind has even when it is empty, such as a spec."""
+    shape = None if resource.is_custom else shape_of_kind(resource.api_version, resource.kind)
+    if shape is None:
+        return b""
+    empty: Object = {}
+    shape.apply(empty)
+    empty.pop("metadata", None)
+    return b"," + msgspec.json.encode(empty)[1:-1] if empty else b""
 
 
 def error_signal(error: ApiError) -> Signal:

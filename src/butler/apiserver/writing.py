@@ -18,6 +18,7 @@ from .accepting import accept
 from .apply import Writer, keep_times, record_create, record_update
 from .auth.users import UserInfo
 from .builtins.behaviours import changes_generation, has_generation
+from .builtins.statuses import kept_by_status
 from .completing import complete
 from .objectmeta import finalizer_warnings
 from .requests import Answer, Target, WriteOptions
@@ -67,7 +68,7 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
     problems = space.addresses.assign(target, obj) + space.checks(resource).validate(obj)
     if problems:
         raise invalid(resource.kind, resource.storage_key.rpartition("/")[0], target.name, problems)
-    _warn_of_finalizers(resource, obj, None, options)
+    _warn(resource, obj, None, options)
     space.admission.check("CREATE", target, obj, None, options)
     if space.admission.concerns(resource, "CREATE", target.subresource):
         await space.admission.validate("CREATE", target, obj, None, options)
@@ -155,10 +156,10 @@ async def _replace(
         obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
     if obj == old and converting.is_up_to_date(resource, row):
         return Answer(resource, encode(old))
-    problems = taken + space.checks(resource).validate_update(obj, old, options.warn)
+    problems = taken + space.checks(resource).validate_update(obj, old, options.warn, part=target.subresource)
     if problems:
         raise invalid(resource.kind, resource.storage_key.rpartition("/")[0], target.name, problems)
-    _warn_of_finalizers(resource, obj, old, options)
+    _warn(resource, obj, old, options)
     space.admission.check("UPDATE", target, obj, old, options)
     if asked:
         await space.admission.validate("UPDATE", target, obj, old, options)
@@ -170,15 +171,17 @@ async def _replace(
         return Answer(resource, encode(obj))
     change = Change.DELETED if deleting.is_finished(resource, obj) else Change.MODIFIED
     if change is Change.DELETED:
-        # Whoever took away the last finalizer sees what was there before it went.
-        seen = encode(obj)
-        await stage(space, target, change, stored, row)
-        return Answer(resource, seen, deleted=True)
+        # Whoever took away the last finalizer sees the object without it, all others as it last was.
+        await stage(space, target, change, row.decode(), row)
+        return Answer(resource, encode(obj), deleted=True)
     value = await stage(space, target, change, stored, row)
     return Answer(resource, await space.converter.written(resource, value))
 
 
-def _warn_of_finalizers(resource: Resource, obj: Object, old: Object | None, options: WriteOptions) -> None:
+def _warn(resource: Resource, obj: Object, old: Object | None, options: WriteOptions) -> None:
+    if resource.behaviour is not None:
+        for text in resource.behaviour.warnings(obj, old):
+            options.warn(text)
     if resource.is_custom and "finalizers" in obj["metadata"]:
         for text in finalizer_warnings(obj["metadata"], old["metadata"] if old else None):
             options.warn(text)
@@ -224,9 +227,7 @@ def _carried_over(target: Target, obj: Object, old: Object) -> Object:
     """What an update may not change: identity, and the part that belongs to the other endpoint."""
     if target.subresource:
         part = "status" if target.subresource == "status" else ""
-        meta = {**old["metadata"]}
-        if "managedFields" in obj["metadata"]:
-            meta["managedFields"] = obj["metadata"]["managedFields"]
+        meta = _metadata_for_part(target, obj["metadata"], old["metadata"])
         kept = {name: value for name, value in old.items() if name != part}
         obj = {**kept, "metadata": meta, **({part: obj[part]} if part in obj else {})}
     elif target.resource.status:
@@ -245,6 +246,18 @@ def _carried_over(target: Target, obj: Object, old: Object) -> Object:
     if "deletionTimestamp" in before:
         meta["deletionTimestamp"] = before["deletionTimestamp"]
     return obj
+
+
+def _metadata_for_part(target: Target, meta: Object, before: Object) -> Object:
+    """The metadata after a change by way of a subresource: built-in kinds take most of it from a status too."""
+    if target.resource.is_custom or target.subresource != "status":
+        kept = {**before}
+        if "managedFields" in meta:
+            kept["managedFields"] = meta["managedFields"]
+        return kept
+    names = kept_by_status(target.resource.qualified)
+    kept = {name: value for name, value in meta.items() if name not in names}
+    return kept | {name: before[name] for name in names if name in before}
 
 
 def _check_precondition(target: Target, obj: Object, old: Object) -> None:

@@ -153,6 +153,8 @@ class Rest:
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
             self._session = aiohttp.ClientSession()
+            # By itself it sends a request a second time when the connection ends; whoever asks decides that here.
+            self._session._retry_connection = False
         return self._session
 
     def _error(self, question: Question, reply: Reply) -> ProviderError:

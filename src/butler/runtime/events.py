@@ -27,7 +27,7 @@ _SIMILAR = 10
 """So many different messages about one thing, and the rest is put together."""
 _WINDOW = 600.0
 """Seconds after which counting begins anew."""
-_BURST, _REFILL = 25.0, 1 / 60
+_BURST, _REFILL = 50.0, 1 / 60
 """Events an object may have at once, and per second in the long run."""
 _REMEMBERED = 4096
 _PENDING = 1000

@@ -28,9 +28,20 @@ CLIENTS_FAULT = Difference(
 )
 TAINT = Difference("new PersistentVolumeClaims and Nodes", "only controllers that do not run here would take it off")
 DESCRIPTIONS = Difference("descriptions of built-in kinds, in OpenAPI and of columns", "100 kB instead of 3 MB")
+TEXTS = {"body.columnDefinitions": DESCRIPTIONS}
+"""Where a table has them."""
 FIELD_ORDER = Difference("the order of fields where a message shows a whole object", "it says nothing")
+SHOWN = {"body.message": FIELD_ORDER, "body.details.causes.0.message": FIELD_ORDER}
+"""Where a refusal of a patch has it."""
 VERSIONS_APART = Difference(
     "owners of fields that exist in one version of a custom kind only", "Kubernetes loses all owners, or fails"
 )
 FEWER_KINDS = Difference("groups and kinds", "what nothing here acts on is not offered")
+HISTORY = Difference("how far back a watch reaches", "time that is said, instead of a cache of unknown size")
+JSON_ONLY = Difference("protobuf and CBOR answers, HTTP/2, WebSocket watches", "every client falls back to JSON")
 SIGNING = Difference("signing algorithm of tokens", "smaller and faster; announced in the key set")
+
+EMPTY_LISTS = Unfinished("an empty list of a built-in kind is taken for none")
+NULL_CHOICES = Unfinished("null among the choices of an enumeration is kept as {}")
+BIG_NUMBERS = Unfinished("integers of more than 64 bits stay exact, where Kubernetes makes floating-point numbers of them")
+EMPTY_MESSAGES = Unfinished("an empty message of a rule is kept, where Kubernetes leaves it out")

@@ -33,8 +33,11 @@ class Side:
     anyone: aiohttp.ClientSession
 
     async def send(self, step: Step) -> Answer:
-        async with self.request(step) as answer:
-            return await read(answer)
+        try:
+            async with self.request(step) as answer:
+                return await read(answer)
+        except aiohttp.ServerDisconnectedError:
+            return Answer(0, "the server hung up")
 
     def request(self, step: Step) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
         session = self.anyone if step.is_anonymous else self.admin

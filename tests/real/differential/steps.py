@@ -42,6 +42,8 @@ class Step:
     """A watch: how many events are read, 0 for all until the server ends it."""
     during: tuple[Step, ...] = ()
     """What happens once the watch is open."""
+    look: Callable[[Any], Any] | None = None
+    """The part of the body that is compared, when it is not all of it."""
     ignore: tuple[str, ...] = ()
     """Places in the answer that are the server's own choice, with `*` for any key or index."""
     differs: Mapping[str, Difference | Unfinished] = field(default_factory=dict)
@@ -55,6 +57,8 @@ class Case:
     name: str
     steps: tuple[Step, ...]
     subject: str = ""
+    is_generated: bool = False
+    """Nobody could mark where it differs on purpose; what always does is recognised."""
 
 
 def case(name: str, *steps: Step | tuple[Step, ...]) -> Case:

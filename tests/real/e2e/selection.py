@@ -39,6 +39,8 @@ LEFT_OUT: Mapping[str, str] = MappingProxyType(
         r"ServiceAccounts .*(should mount|should set ownership|InClusterConfig|OIDC discovery)": "runs a pod",
         r"OpenAPIV3 .*Aggregated APIServer": "runs another API server in pods",
         r"Generated clientset should create pods": "waits for a running pod",
+        r"CustomResourceFieldSelectors": "runs a conversion webhook in a pod",
+        r"\[Flaky\]": "fails now and then on any server",
         r"\[Slow\]": "waits ten minutes for history to be forgotten",
         r"\[Feature:(StorageVersionAPI|ComprehensiveNamespaceDraining)\]": "is off in a usual cluster",
     }

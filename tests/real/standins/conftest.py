@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
@@ -39,7 +38,7 @@ def provider_kinds(cluster_api: Cluster) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def really(cluster_api: Cluster, provider_kinds: None, server_process: ServerProcess) -> Record:
     """The life with Cluster API's own managers."""
-    return asyncio.run(running.with_managers(cluster_api.kubeconfig, server_process.kubeconfig))
+    return running.with_managers(cluster_api.kubeconfig, server_process.kubeconfig)
 
 
 @pytest.fixture(scope="session")

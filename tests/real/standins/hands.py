@@ -10,7 +10,7 @@ from butler.api.model import Address
 from butler.engines.capi.kinds import Cluster, KubeadmConfig, Machine, MachineDeployment
 from butler.engines.core import Secret
 from butler.engines.kamaji.kinds import KamajiControlPlane
-from butler.errors import AlreadyExists, NotFound
+from butler.errors import NotFound
 from butler.kube.client import Client, Selection
 from butler.local.standins.infrastructure_kinds import MACHINE_FINALIZER, SimulatedCluster, SimulatedMachine
 from tests.real.certificates import Authority
@@ -42,10 +42,9 @@ class Hands:
     async def ask_for_version(self, version: str) -> None:
         await self._patch(KamajiControlPlane.address, NAME, {"spec": {"version": version}})
 
-    async def delete_a_machine(self) -> str:
+    async def delete_a_machine(self) -> None:
         name = min(one["metadata"]["name"] for one in await self._all(Machine.address))
         await self.management.delete(Machine, name, NAMESPACE)
-        return name
 
     async def delete_cluster(self) -> None:
         await self.management.delete(Cluster, NAME, NAMESPACE)
@@ -74,13 +73,16 @@ class Hands:
         status = {"initialization": {"provisioned": True}}
         await self._patch(SimulatedCluster.address, NAME, {"status": status}, "status")
 
-    async def boot(self) -> None:
-        """Every machine that has its data and does not run yet."""
+    async def boot(self, *, with_nodes: bool = True) -> None:
+        """Every machine that has its data and does not run yet. Its node joins before anybody knows that it runs."""
+        versions = {one["metadata"]["name"]: one["spec"]["version"] for one in await self._all(Machine.address)}
         bootable = {one["metadata"]["name"] for one in await self._all(KubeadmConfig.address) if _has_data(one)}
         for vm in await self._all(SimulatedMachine.address):
             name = vm["metadata"]["name"]
             if name not in bootable or vm["spec"].get("providerID") or _is_going(vm):
                 continue
+            if with_nodes:
+                await self._join(name, versions[name], ready=True)
             change = {
                 "metadata": {"finalizers": [MACHINE_FINALIZER]},
                 "spec": {"providerID": objects.provider_id(name)},
@@ -98,18 +100,16 @@ class Hands:
             status = {"conditions": [_said("Ready", truth, reason)]}
             await self._patch(SimulatedMachine.address, name, {"status": status}, "status")
 
-    async def join(self, *, ready: bool = True) -> None:
-        """A node for every machine that runs and has none."""
-        versions = {one["metadata"]["name"]: one["spec"]["version"] for one in await self._all(Machine.address)}
-        there = await self.nodes()
+    async def join(self) -> None:
+        """A node for every machine that runs; none is ready."""
         for name in await self._running():
-            if name in there or name not in versions:
-                continue
-            made = objects.node(name, versions[name], ready=ready)
-            with suppress(AlreadyExists):
-                await self.tenant.create(made, NODES)
-            # A node that is created has no status yet, whatever was sent.
-            await self.tenant.patch(NODES, name, {"status": made["status"]}, subresource="status")
+            await self._join(name, objects.VERSION, ready=False)
+
+    async def _join(self, name: str, version: str, *, ready: bool) -> None:
+        made = objects.node(name, version, ready=ready)
+        await self.tenant.create(made, NODES)
+        # A node that is created has no status yet, whatever was sent.
+        await self.tenant.patch(NODES, name, {"status": made["status"]}, subresource="status")
 
     async def say_of_nodes(self, names: Iterable[str] | None = None, **health: str) -> None:
         for name in await self.nodes() if names is None else names:

@@ -9,7 +9,7 @@ from butler.engines.kamaji.kinds import KamajiControlPlane
 from butler.local.standins.infrastructure_kinds import SimulatedCluster
 from tests.real.standins import objects
 from tests.real.standins.hands import Hands
-from tests.real.standins.objects import NEXT_VERSION, VERSION, Json
+from tests.real.standins.objects import NEXT_VERSION
 from tests.real.standins.recording import Snapshot
 
 Act = Callable[[Hands], Awaitable[object]]
@@ -63,9 +63,13 @@ def gone(*kinds: str) -> Reached:
     return lambda snapshot: not any(snapshot[kind] for kind in kinds)
 
 
-async def _boot_and_join(hands: Hands) -> None:
+async def _boot(hands: Hands) -> None:
     await hands.boot()
-    await hands.join()
+
+
+async def _mend(hands: Hands) -> None:
+    await hands.say_of_machines("True", "Running")
+    await hands.say_of_nodes()
 
 
 async def _roll(hands: Hands) -> None:
@@ -85,31 +89,33 @@ async def _delete_a_busy_machine(hands: Hands) -> None:
     await hands.delete_a_machine()
 
 
+_LESS = {"labels": {"colour": None, "node-role.kubernetes.io/worker": None}, "annotations": {"note": None}}
 _WELL = counts(availableReplicas=2, replicas=2)
 LIFE = (
     Stage("asked for", lambda hands: hands.ask_for_cluster(2), says("MachineSet", "ScalingUp", "True/ScalingUp")),
     Stage("with infrastructure", lambda hands: hands.provide_infrastructure(),
           lambda now: any(one.get("status", {}).get("phase") == "Provisioned" for one in now["Cluster"])),
     Stage("with a control plane", lambda hands: hands.start_control_plane(), machines(2, "Provisioning")),
-    Stage("booted", lambda hands: hands.boot(), machines(2, "Provisioned")),
-    Stage("joined", lambda hands: hands.join(ready=False), machines(2, "Running")),
+    Stage("booted", lambda hands: hands.boot(with_nodes=False), machines(2, "Provisioned")),
+    Stage("joined", lambda hands: hands.join(), machines(2, "Running")),
     Stage("ready", lambda hands: hands.say_of_nodes(), _WELL),
     Stage("scaled up", lambda hands: hands.change_workers(replicas=3), machines(3)),
-    Stage("scaled up, ready", _boot_and_join, counts(availableReplicas=3)),
+    Stage("scaled up, ready", _boot, counts(availableReplicas=3)),
     Stage("scaled down", lambda hands: hands.change_workers(replicas=2),
           says("Machine", "Deleting", "True/WaitingForInfrastructureDeletion")),
     Stage("scaled down, gone", lambda hands: hands.let_go(), _WELL),
     Stage("relabelled", lambda hands: hands.change_workers(template={"metadata": {"labels": {"colour": "blue"}}})),
+    Stage("less labelled", lambda hands: hands.change_workers(template={"metadata": _LESS})),
     Stage("rolling", _roll, machines(3)),
-    Stage("rolling, first ready", _boot_and_join, machines(1, "Deleting")),
+    Stage("rolling, first ready", _boot, machines(1, "Deleting")),
     Stage("rolling, first gone", lambda hands: hands.let_go(), machines(1, "Provisioning")),
-    Stage("rolling, second ready", _boot_and_join, machines(1, "Deleting")),
+    Stage("rolling, second ready", _boot, machines(1, "Deleting")),
     Stage("rolled", lambda hands: hands.let_go(), lambda now: _WELL(now) and len(now["MachineSet"]) == 1),
     Stage("upgrading", _upgrade, lambda now: len(now["MachineSet"]) == 2),
     Stage("upgrading workers", lambda hands: hands.report_version(NEXT_VERSION), machines(3)),
-    Stage("upgrading, first ready", _boot_and_join, machines(1, "Deleting")),
+    Stage("upgrading, first ready", _boot, machines(1, "Deleting")),
     Stage("upgrading, first gone", lambda hands: hands.let_go(), machines(1, "Provisioning")),
-    Stage("upgrading, second ready", _boot_and_join, machines(1, "Deleting")),
+    Stage("upgrading, second ready", _boot, machines(1, "Deleting")),
     Stage("upgraded", lambda hands: hands.let_go(), lambda now: _WELL(now) and len(now["MachineSet"]) == 1),
     Stage("nodes not ready", lambda hands: hands.say_of_nodes(ready="False"), counts(availableReplicas=0)),
     Stage("nodes unknown", lambda hands: hands.say_of_nodes(ready="Unknown"),
@@ -118,12 +124,12 @@ LIFE = (
           says("Machine", "NodeReady", "True/NodeReady")),
     Stage("machines broken", lambda hands: hands.say_of_machines("False", "Broken"),
           says("Machine", "InfrastructureReady", "False/Broken")),
-    Stage("well again", lambda hands: _mend(hands), _WELL),
+    Stage("well again", _mend, _WELL),
     Stage("machine deleted, drained", _delete_a_busy_machine, says("Machine", "Deleting", "True/DrainingNode")),
     Stage("machine deleted, pod gone", lambda hands: hands.end_the_pod(),
           says("Machine", "Deleting", "True/WaitingForInfrastructureDeletion")),
     Stage("machine deleted, gone", lambda hands: hands.let_go(), machines(1, "Provisioning")),
-    Stage("machine replaced", _boot_and_join, _WELL),
+    Stage("machine replaced", _boot, _WELL),
     Stage("node lost", lambda hands: hands.lose_a_node(), says("Machine", "NodeReady", "False/NodeDeleted")),
     Stage("paused", lambda hands: hands.change_cluster(paused=True), says("Machine", "Paused", "True/Paused")),
     Stage("resumed", lambda hands: hands.change_cluster(paused=None), says("Machine", "Paused", "False/NotPaused")),
@@ -134,10 +140,3 @@ LIFE = (
     Stage("gone", lambda hands: hands.let_go(SimulatedCluster), gone("Cluster")),
 )  # fmt: skip
 
-
-async def _mend(hands: Hands) -> None:
-    await hands.say_of_machines("True", "Running")
-    await hands.say_of_nodes()
-
-
-assert VERSION != NEXT_VERSION

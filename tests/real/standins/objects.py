@@ -21,7 +21,6 @@ from butler.engines.capi.kinds import (
 from butler.engines.core import Secret
 from butler.engines.kamaji.kinds import KamajiControlPlane
 from butler.local.standins.infrastructure_kinds import (
-    MACHINE_FINALIZER,
     SimulatedCluster,
     SimulatedMachine,
     SimulatedMachineTemplate,
@@ -98,7 +97,10 @@ def _workers(replicas: int) -> Json:
         # So that it is not left to chance which machine goes.
         "deletion": {"order": "Oldest"},
         "template": {
-            "metadata": {"labels": {**_LABELS, "node-role.kubernetes.io/worker": ""}},
+            "metadata": {
+                "labels": {**_LABELS, "node-role.kubernetes.io/worker": ""},
+                "annotations": {"note": "of the template"},
+            },
             "spec": {
                 "clusterName": NAME,
                 "version": VERSION,
@@ -151,5 +153,3 @@ def pod(name: str, on: str) -> Json:
     container = {"name": "app", "image": "example.com/app:1"}
     return {"metadata": meta, "spec": {"nodeName": on, "containers": [container], "terminationGracePeriodSeconds": 30}}
 
-
-FINALIZERS = (_PART, MACHINE_FINALIZER)

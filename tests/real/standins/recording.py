@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+import asyncio,os,time
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,6 +47,7 @@ class Recorder:
         self.record, self.stage = Record(), ""
         self._now: dict[tuple[str, str], Json] = {}
         self.news = asyncio.Event()
+        self.t0=time.monotonic()
 
     def snapshot(self) -> Snapshot:
         found: Snapshot = {kind: [] for kind in KINDS}
@@ -57,6 +58,7 @@ class Recorder:
     def note_stage(self) -> None:
         """The stage is over."""
         self.record.snapshots[self.stage] = self.snapshot()
+        if os.environ.get("X"): print(f"{time.monotonic()-self.t0:.1f}", self.stage)
 
     @asynccontextmanager
     async def watching(self, management: Client, tenant: Client) -> AsyncIterator[None]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from butler.errors import NotFound
 from butler.kube import kubeconfig
+from butler.kube.config import Config
 from butler.kube.http import HttpClient
 from butler.local.delays import Delays
 from butler.local.standins.capi import add_cluster_api
@@ -38,19 +39,23 @@ async def _lived(hands: Hands, silence: float) -> Record:
     return recorder.record
 
 
-async def with_managers(management: Path, tenant: Path) -> Record:
+def with_managers(management: Path, tenant: Path) -> Record:
     """A life with the programs that run on an API server, the tenant being another one."""
-    async with _client(management) as root, _client(tenant) as inside:
+    return asyncio.run(_managed(_config(management), _config(tenant), tenant.read_text()))
+
+
+async def _managed(management: Config, tenant: Config, kubeconfig_of_tenant: str) -> Record:
+    async with HttpClient(management) as root, HttpClient(tenant) as inside:
         await root.create({"metadata": {"name": NAMESPACE}}, NAMESPACES)
         try:
-            return await _lived(Hands(root, inside, tenant.read_text()), _SILENCE)
+            return await _lived(Hands(root, inside, kubeconfig_of_tenant), _SILENCE)
         finally:
             with suppress(NotFound):
                 await root.delete(NAMESPACES, NAMESPACE)
 
 
-def _client(path: Path) -> HttpClient:
-    return HttpClient(kubeconfig.parse(path.read_bytes(), path).config())
+def _config(path: Path) -> Config:
+    return kubeconfig.parse(path.read_bytes(), path).config()
 
 
 def with_standins(directory: Path, delays: Delays) -> Record:

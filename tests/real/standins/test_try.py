@@ -1,6 +1,7 @@
 import pickle
+from pathlib import Path
 import pytest
-pytestmark = [pytest.mark.real, pytest.mark.timeout(400), pytest.mark.parametrize("on", ["real"], indirect=True, scope="session")]
+pytestmark = [pytest.mark.real, pytest.mark.timeout(500), pytest.mark.parametrize("on", ["real"], indirect=True, scope="session")]
 def test_it(really, simulated):
-    pickle.dump(really, open("/tmp/real.pickle","wb"))
-    pickle.dump(simulated, open("/tmp/standins.pickle","wb"))
+    Path("/tmp/real.pickle").write_bytes(pickle.dumps(really))
+    Path("/tmp/standins.pickle").write_bytes(pickle.dumps(simulated))

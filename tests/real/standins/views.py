@@ -19,8 +19,8 @@ _HASH = re.compile(r"\b\d+-[a-z0-9]{5}\b")
 _UNTOLD = {
     "metadata.uid", "metadata.resourceVersion", "metadata.creationTimestamp", "metadata.managedFields",
     "metadata.generation", "metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds", "metadata.selfLink",
-    "metadata.generateName", "apiVersion", "kind", "status.observedGeneration", "status.deprecated", "status.conditions",
-    "metadata.ownerReferences", "metadata.finalizers",
+    "metadata.generateName", "metadata.ownerReferences", "metadata.finalizers", "apiVersion", "kind",
+    "status.observedGeneration", "status.deprecated", "status.conditions",
 }  # fmt: skip
 _BY_NAME = ("metadata.labels.", "metadata.annotations.")
 """Where something that is empty is not nothing."""

@@ -76,7 +76,11 @@ class GarbageCollector:
                 await self._change(resource, obj, lambda meta: _without_owners(meta, gone))
             return
         if waiting and self._space.store.dependents(obj["metadata"]["uid"]):
-            await self._delete(resource, obj, "Foreground")
+            if self._closes_circle(obj):
+                # Its change brings the object back here.
+                await self._unblock_owners(resource, obj)
+            else:
+                await self._delete(resource, obj, "Foreground")
         elif len(absent) + len(waiting) == len(owners):
             await self._delete(resource, obj, "Background" if not waiting else "")
 
@@ -90,8 +94,21 @@ class GarbageCollector:
         if found is None or found["metadata"]["uid"] != owner["uid"]:
             return "absent"
         meta = found["metadata"]
-        is_waiting = "deletionTimestamp" in meta and FOREGROUND in (meta.get("finalizers") or ())
-        return "waiting" if is_waiting else "solid"
+        return "waiting" if _is_waiting(meta) else "solid"
+
+    def _closes_circle(self, obj: Object) -> bool:
+        """Whether an object keeps its owners waiting while one of its dependents waits as well."""
+        meta = obj["metadata"]
+        if not any(owner.get("blockOwnerDeletion") for owner in meta["ownerReferences"]):
+            return False
+        rows = (self._space.store.latest(*item) for item in self._space.store.dependents(meta["uid"]))
+        return any(row is not None and _is_waiting(row.decode()["metadata"]) for row in rows)
+
+    async def _unblock_owners(self, resource: Resource, obj: Object) -> None:
+        meta = obj["metadata"]
+        await self._change(resource, obj, _unblock)
+        for owner in meta["ownerReferences"]:
+            self._add_owner(meta.get("namespace", ""), owner)
 
     async def _wait_for_dependents(self, resource: Resource, owner: Object) -> None:
         """Foreground deletion: the owner goes when every dependent that blocks it is gone."""
@@ -100,8 +117,11 @@ class GarbageCollector:
             row = self._space.store.latest(*item)
             if row is None:
                 continue
-            self.worker.add(item)
-            references = row.decode()["metadata"].get("ownerReferences") or ()
+            meta = row.decode()["metadata"]
+            if not _is_waiting(meta):
+                # Those that wait themselves are looked at when what they wait for goes: in a circle this has no end.
+                self.worker.add(item)
+            references = meta.get("ownerReferences") or ()
             blocked = blocked or any(
                 one["uid"] == owner["metadata"]["uid"] and one.get("blockOwnerDeletion") for one in references
             )
@@ -142,6 +162,16 @@ class GarbageCollector:
 
 def _target(resource: Resource, obj: Object) -> Target:
     return Target(resource, obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+
+
+def _is_waiting(meta: Object) -> bool:
+    """Whether an object is being deleted, once its dependents are gone."""
+    return "deletionTimestamp" in meta and FOREGROUND in (meta.get("finalizers") or ())
+
+
+def _unblock(meta: Object) -> None:
+    for owner in meta.get("ownerReferences") or ():
+        owner["blockOwnerDeletion"] = False
 
 
 def _without_owners(meta: Object, uids: set[str]) -> None:

@@ -37,10 +37,10 @@ def allocate(obj: Object, addresses: Addresses) -> list[FieldError]:
     """
     found: Problems = []
     spec = obj["spec"]
-    if has_cluster_ip(spec):
+    if has_cluster_ip(spec) and not is_headless(spec):
         _check_families(found, spec, addresses)
-    if has_cluster_ip(spec) and not is_headless(spec) and not found:
-        _allocate_ip(found, obj, addresses)
+        if not found:
+            _allocate_ip(found, obj, addresses)
     used = set(addresses.taken_ports)
     if has_node_ports(spec):
         for index, port in enumerate(spec.get("ports") or ()):
@@ -56,7 +56,7 @@ def _check_families(found: Problems, spec: Object, addresses: Addresses) -> None
     for index, one in enumerate(spec.get("ipFamilies") or ()):
         if one != family and one in ("IPv4", "IPv6"):
             found.append(bad(f"spec.ipFamilies[{index}]", one, "not configured on this cluster"))
-    if spec.get("ipFamilyPolicy") == "RequireDualStack" and not is_headless(spec):
+    if spec.get("ipFamilyPolicy") == "RequireDualStack":
         detail = "this cluster is not configured for dual-stack services"
         found.append(bad("spec.ipFamilyPolicy", "RequireDualStack", detail))
 
@@ -64,8 +64,8 @@ def _check_families(found: Problems, spec: Object, addresses: Addresses) -> None
 def _allocate_ip(found: Problems, obj: Object, addresses: Addresses) -> None:
     spec = obj["spec"]
     wanted = spec.get("clusterIP") or ""
-    if formats.ip(wanted) and wanted:
-        # What is no address is refused as such when the object is validated.
+    if (wanted and formats.ip(wanted)) or (not wanted and spec.get("clusterIPs")):
+        # Refused when the object is validated.
         return
     if wanted:
         problem = _ip_problem(wanted, addresses)

@@ -110,6 +110,16 @@ def _check_type(found: Problems, obj: Object, data: dict[str, Any]) -> None:
             found.extend(required(f"data[{key}]") for key in ("tls.crt", "tls.key") if key not in data)
 
 
+def _remark_on_secret(obj: Object) -> list[str]:
+    """A certificate and key that cannot be used are stored all the same."""
+    if obj.get("type") != "kubernetes.io/tls":
+        return []
+    for key, what in (("tls.crt", "certificate"), ("tls.key", "key")):
+        if b"-----BEGIN " not in base64.b64decode((obj.get("data") or {}).get(key) or ""):
+            return [f"tls: failed to find any PEM data in {what} input"]
+    return []
+
+
 def _check_document(found: Problems, data: dict[str, Any], key: str) -> None:
     if key not in data:
         found.append(required(f"data[{key}]"))
@@ -139,6 +149,10 @@ def _check_secret_update(obj: Object, old: Object) -> list[FieldError]:
 KINDS = {
     ("", "ConfigMap"): BuiltIn(check=_check_config_map, check_update=_check_config_map_update),
     ("", "Secret"): BuiltIn(
-        fill=_fill_secret, carry=_keep_type, check=_check_secret, check_update=_check_secret_update
+        fill=_fill_secret,
+        carry=_keep_type,
+        check=_check_secret,
+        check_update=_check_secret_update,
+        remarks=_remark_on_secret,
     ),
 }

@@ -32,6 +32,10 @@ def _fine(_: Object) -> list[FieldError]:
     return []
 
 
+def _no_remarks(_: Object) -> list[str]:
+    return []
+
+
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
     """The Behaviour of one kind; what is not given does nothing.
@@ -46,6 +50,8 @@ class BuiltIn:
     carry: Comparison = _nothing_more
     check: Check = _fine
     check_update: UpdateCheck | None = None
+    remarks: Callable[[Object], list[str]] = _no_remarks
+    """What a client should know about what it writes."""
     status: bool = False
     """Objects have a status, which only its own endpoint writes."""
     keeps_status: bool = False
@@ -67,6 +73,9 @@ class BuiltIn:
             if shape is not None:
                 shape.apply(status)
         self.begin(obj)
+
+    def warnings(self, obj: Object, _old: Object | None) -> list[str]:
+        return self.remarks(obj)
 
     def prepare_update(self, obj: Object, old: Object) -> None:
         if self.status:

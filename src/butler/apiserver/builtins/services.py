@@ -80,11 +80,9 @@ def _begin_service(obj: Object) -> None:
 
 
 def _pair_cluster_ips(spec: Object) -> None:
-    """`clusterIP` is the first of `clusterIPs`; clients may give either."""
+    """`clusterIP` is the first of `clusterIPs`."""
     if spec.get("clusterIP") and not spec.get("clusterIPs"):
         spec["clusterIPs"] = [spec["clusterIP"]]
-    elif spec.get("clusterIPs") and "clusterIP" not in spec:
-        spec["clusterIP"] = spec["clusterIPs"][0]
 
 
 def _fill_families(spec: Object) -> None:

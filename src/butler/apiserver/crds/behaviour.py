@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from butler.errors import FieldError
+from butler.errors import FieldError, go_quoted
 
 from ..resources import Object
-from . import life, validation
+from . import life, schemas, validation
 
 
 class CrdBehaviour:
@@ -19,6 +19,10 @@ class CrdBehaviour:
 
     def prepare_update(self, obj: Object, old: Object) -> None:
         life.prepare_update(obj, old)
+
+    def warnings(self, obj: Object, old: Object | None) -> list[str]:
+        odd = schemas.odd_formats(obj["spec"]) if old is None else ()
+        return [f"unrecognized format {go_quoted(one)}" for one in odd]
 
     def validate(self, obj: Object) -> list[FieldError]:
         return validation.validate_crd(obj)

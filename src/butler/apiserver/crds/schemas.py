@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from ..builtins import catalogue
+from ..schema.formats import NUMBERS, string_check
 from ..schema.model import Schema, from_openapi
 
 _OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
@@ -41,6 +42,29 @@ class CustomSchema(Schema):
         for field in fields(Schema):
             setattr(self, field.name, getattr(built, field.name))
         return getattr(self, name)
+
+
+def odd_formats(spec: Mapping[str, Any]) -> list[str]:
+    """The formats in the schemas of a definition that nobody checks, each once and in order."""
+    found: set[str] = set()
+    for version in spec.get("versions") or ():
+        _collect_formats((version.get("schema") or {}).get("openAPIV3Schema"), found)
+    return sorted(found)
+
+
+def _collect_formats(source: Any, found: set[str]) -> None:
+    if isinstance(source, list):
+        for one in source:
+            _collect_formats(one, found)
+    if not isinstance(source, Mapping):
+        return
+    name = source.get("format")
+    if isinstance(name, str) and name and name not in NUMBERS and string_check(name) is None:
+        found.add(name)
+    for one in (source.get("properties") or {}).values():
+        _collect_formats(one, found)
+    for keyword in ("items", "additionalProperties", "allOf", "anyOf", "oneOf", "not"):
+        _collect_formats(source.get(keyword), found)
 
 
 def with_object_fields(root: Schema) -> Schema:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from aiohttp.web import BaseRequest, Response, StreamResponse
 
-from butler.apiserver import partial, tables
+from butler.apiserver import partial, protobuf, tables
 from butler.apiserver.negotiation import Form, Representation
 from butler.apiserver.reading import Listing
 from butler.apiserver.requests import Answer, prefix_of, with_type
@@ -34,6 +34,7 @@ class Layout:
 
     is_yaml: bool = False
     pretty: bool = False
+    is_protobuf: bool = False
 
 
 PLAIN = Layout()
@@ -56,13 +57,17 @@ class View:
 
     @property
     def layout(self) -> Layout:
-        return Layout(self.representation.is_yaml, self.pretty or self.representation.pretty)
+        shown = self.representation
+        return Layout(shown.is_yaml, self.pretty or shown.pretty, shown.is_protobuf)
 
 
 def respond(body: bytes, status: int = 200, *, layout: Layout = PLAIN, warnings: Iterable[str] = ()) -> Response:
-    """JSON bytes as a response, brought into YAML or indented where the client wants that."""
+    """JSON bytes as a response, brought into YAML or protobuf or indented where the client wants that."""
     content_type = "application/json"
-    if layout.is_yaml:
+    if layout.is_protobuf:
+        body = protobuf.encode(msgspec.json.decode(body))
+        content_type = protobuf.CONTENT_TYPE
+    elif layout.is_yaml:
         body = go_yaml.encode(msgspec.json.decode(body))
         content_type = "application/yaml"
     elif layout.pretty:
@@ -134,7 +139,9 @@ async def _joined(first: Listing, rest: AsyncGenerator[Listing, None]) -> AsyncI
 
 
 def _streamed(view: View) -> StreamResponse:
-    response = StreamResponse(headers={**_HEADERS, "Content-Type": "application/json"})
+    is_protobuf = view.representation.is_protobuf
+    content_type = f"{protobuf.CONTENT_TYPE};stream=watch" if is_protobuf else "application/json"
+    response = StreamResponse(headers={**_HEADERS, "Content-Type": content_type})
     _warn(response, view.warnings)
     response.enable_chunked_encoding()
     return response
@@ -232,15 +239,18 @@ async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamRespon
 
 
 def _frames(resource: Resource, batch: list[Signal], view: View, is_first: bool) -> bytes:
-    if view.is_plain:
+    if view.is_plain and not view.representation.is_protobuf:
         return b"".join([signal.frame(resource) for signal in batch])
-    lines: list[bytes] = []
+    frames: list[bytes] = []
     for signal in batch:
         obj: Object = msgspec.json.decode(signal.value)
         if signal.type != "ERROR":
-            obj = _shown(resource, with_type(resource, obj), view, headers=is_first and not lines)
-        lines.append(msgspec.json.encode({"type": signal.type, "object": obj}) + b"\n")
-    return b"".join(lines)
+            obj = _shown(resource, with_type(resource, obj), view, headers=is_first and not frames)
+        if view.representation.is_protobuf:
+            frames.append(protobuf.watch_frame(signal.type, obj))
+        else:
+            frames.append(msgspec.json.encode({"type": signal.type, "object": obj}) + b"\n")
+    return b"".join(frames)
 
 
 def _quoted(text: str) -> str:

@@ -243,7 +243,7 @@ def _selectors(query: Query) -> tuple[LabelSelector, FieldSelector]:
 def _limit(query: Query) -> int:
     """Whoever takes any version gets all there is at once, as from a cache."""
     limit = max(_number(query, "limit"), 0)
-    return 0 if query.get("resourceVersion") == "0" and not query.get("continue") else limit
+    return 0 if query.get("resourceVersion") == "0" else limit
 
 
 def _number(query: Query, name: str) -> int:

@@ -12,7 +12,7 @@ from butler.apiserver.apply import Writer, record_create
 from butler.apiserver.auth import reviews, token_requests
 from butler.apiserver.builtins import catalogue
 from butler.apiserver.builtins.pod_parts import PARTS
-from butler.apiserver.requests import Target
+from butler.apiserver.requests import Target, WriteOptions
 from butler.apiserver.resources import ALL_VERBS, Object
 from butler.apiserver.storage.changes import Change
 from butler.errors import BadRequest, ServiceUnavailable, invalid
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .face import Call
 
 
+_UNKNOWN_SCALE = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"'
 _CHANGES = ("get", "update", "patch")
 
 
@@ -48,7 +49,9 @@ async def answer(call: Call) -> StreamResponse:
     handler = _HANDLERS.get((resource.storage_key, name))
     if handler is not None:
         return await handler(call)
-    await reading.get(call.space, Target(resource, call.target.namespace, call.target.name))
+    found = await reading.get(call.space, Target(resource, call.target.namespace, call.target.name))
+    if resource.storage_key == "/pods" and not (found.decode().get("status") or {}).get("podIP"):
+        raise BadRequest("address not allowed")
     raise ServiceUnavailable(f"{resource.plural}/{name} needs a kubelet, and there is none behind this API")
 
 
@@ -59,7 +62,7 @@ async def _scale(call: Call) -> StreamResponse:
             return answers.made(scaling.SCALE, scaling.scale_of(call.target.resource, found.decode()), call.view())
         case "update":
             options = call.write_options("UpdateOptions")
-            wanted = await intake.read_kind(call, options, "autoscaling/v1", "Scale")
+            wanted = await _read_scale(call, options)
             scale = await scaling.update(call.space, call.target, wanted, options)
         case "patch":
             options = call.write_options(intake.patch_kind(call))
@@ -68,6 +71,16 @@ async def _scale(call: Call) -> StreamResponse:
         case verb:
             raise AssertionError(verb)
     return answers.made(scaling.SCALE, scale, call.view(), warnings=options.warnings)
+
+
+async def _read_scale(call: Call, options: WriteOptions) -> Object:
+    try:
+        return await intake.read_kind(call, options, "autoscaling/v1", "Scale")
+    except BadRequest:
+        if call.target.resource.is_custom:
+            # Kubernetes cannot say more: the scheme of custom resources does not know this kind.
+            raise BadRequest(_UNKNOWN_SCALE) from None
+        raise
 
 
 async def _token(call: Call) -> StreamResponse:

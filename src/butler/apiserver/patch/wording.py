@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ..schema.values import go_float
@@ -20,6 +21,23 @@ def go_text(value: Any) -> str:
     if isinstance(value, list):
         return f"[{' '.join(go_text(item) for item in value)}]"
     return str(value)
+
+
+_UNFIT = re.compile(r"json: cannot unmarshal (\w+) into Go (?:struct field \S+|value) of type (\S+)")
+_KINDS = {"object": "map", "array": "slice", "number": "int64"}
+
+
+def restoring(problem: str) -> str:
+    """What is said of a value that does not fit, in the words of the converter that reads merged objects."""
+    found = _UNFIT.fullmatch(problem)
+    if found is None:
+        return problem
+    kind, wanted = _KINDS.get(found[1], found[1]), found[2]
+    if wanted.startswith("[]"):
+        return f"cannot restore slice from {kind}"
+    if wanted.startswith("map["):
+        return f"cannot restore map from {kind}"
+    return f"cannot restore struct from: {kind}" if "." in wanted else f"unrecognized type: {wanted}"
 
 
 def go_type_name(value: Any) -> str:

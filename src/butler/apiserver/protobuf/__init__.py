@@ -32,6 +32,10 @@ _ENVELOPE = Message(
 )
 
 
+_RAW = Message("RawExtension", (_field(1, "raw", "raw"),))
+_EVENT = Message("WatchEvent", (_field(1, "type", "string"), _field(2, "object", "raw")))
+
+
 def knows(api_version: str, kind: str) -> bool:
     """Whether objects of this kind have a protobuf form here."""
     return bool(_definition(api_version, kind))
@@ -65,6 +69,12 @@ def encode(obj: Object) -> bytes:
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise BadRequest(f"{obj['kind']} in version {obj['apiVersion']!r} has no protobuf form: {error}") from error
     return MAGIC + _ENVELOPE.encode({"typeMeta": _TYPE.encode(obj), "raw": content})
+
+
+def watch_frame(event: str, obj: Object) -> bytes:
+    """One event of a watch: its length, and the event without an envelope around it."""
+    content = _EVENT.encode({"type": event, "object": _RAW.encode({"raw": encode(obj)})})
+    return len(content).to_bytes(4, "big") + content
 
 
 def _unwrap(body: bytes) -> tuple[str, str, bytes]:

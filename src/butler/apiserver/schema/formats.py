@@ -203,6 +203,10 @@ _FORMATS: Mapping[str, Check] = {
 }
 
 
+NUMBERS = frozenset({"int32", "int64", "float", "double"})
+"""The formats of numbers."""
+
+
 def string_check(name: str) -> Check | None:
     """The check of a string format; None when Kubernetes does not know it and so ignores it."""
     return _FORMATS.get(name.replace("-", ""))

@@ -11,7 +11,7 @@ from .model import ANYTHING, MISSING, Schema
 from .shape import META_FIELDS, Check, custom_shape
 
 
-def prune(value: Any, schema: Schema, path: str = "") -> list[str]:
+def prune(value: Any, schema: Schema, path: str = "", *, keeps_nulls: bool = False) -> list[str]:
     """Remove, in place, what the schema does not know; answers the paths of the removed fields, in order.
 
     A value without a path is a whole object: its apiVersion, kind and metadata stay, whatever the schema says.
@@ -20,7 +20,8 @@ def prune(value: Any, schema: Schema, path: str = "") -> list[str]:
     unknown: list[str] = []
     if not _shape(schema, not path)(value):
         _prune(value, schema, path, unknown, keeps_meta=not path)
-        _drop_nulls(value, schema)
+        if not keeps_nulls:
+            _drop_nulls(value, schema)
         unknown.sort()
     inner = embedded.objects(schema)
     try:

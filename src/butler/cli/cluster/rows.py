@@ -69,6 +69,7 @@ class ClusterStatus(Struct, rename="camel", gc=False):
 
     phase: str | None = None
     tenant_namespace: str | None = None
+    provider_config_ref: Named | None = None
     control_plane_endpoint: str | None = None
     worker_nodes_desired: int | None = None
     worker_nodes_ready: int | None = None
@@ -111,7 +112,8 @@ class ClusterRow(Struct, gc=False):
 
     @property
     def provider(self) -> str:
-        return self.spec.provider_config_ref.name if self.spec.provider_config_ref else ""
+        ref = self.spec.provider_config_ref or self.status.provider_config_ref
+        return ref.name if ref else ""
 
 
 class ProviderRow(Struct, gc=False):

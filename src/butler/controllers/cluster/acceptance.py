@@ -17,7 +17,7 @@ from butler.providers import registry
 from butler.providers.contract import Templates
 from butler.runtime.objects import key
 
-from . import versions
+from . import kinds, versions
 from .settings import Settings, settings_of
 from .sight import Sight, Snapshot
 from .validation import problems
@@ -67,6 +67,7 @@ def accept(cluster: TenantCluster, sight: Sight) -> Accepted:
         ) from None
     settings = settings_of(cluster, team, config)
     _may_step(cluster, settings)
+    _keeps_networks(cluster, sight)
     return Accepted(cluster, config, team, provider, templates, settings)
 
 
@@ -74,6 +75,7 @@ async def resolve(client: Client, cluster: TenantCluster) -> Accepted:
     """The same for a command, by asking the API. Raises Invalid, naming every field that cannot stay."""
     sight = Snapshot()
     await fetch_surroundings(client, sight)
+    await fetch_networks(client, sight, cluster)
     try:
         return accept(cluster, sight)
     except Refused as refused:
@@ -90,6 +92,12 @@ async def fetch_surroundings(client: Client, sight: Snapshot) -> None:
     await sight.fetch_one(client, ButlerConfig, BUTLER_CONFIG_NAME)
     for kind in (Team, ProviderConfig, TenantCluster):
         await sight.fetch(client, kind)
+
+
+async def fetch_networks(client: Client, sight: Snapshot, cluster: TenantCluster) -> None:
+    """What a cluster that was made already can no longer change."""
+    if cluster.status.tenant_namespace:
+        await sight.fetch_one(client, kinds.CLUSTER, cluster.metadata.name, cluster.status.tenant_namespace)
 
 
 def _team(cluster: TenantCluster, config: ButlerConfig | None, sight: Sight) -> Team | None:
@@ -137,9 +145,10 @@ def _provider(cluster: TenantCluster, team: Team | None, config: ButlerConfig | 
 
 
 def _candidates(cluster: TenantCluster, team: Team | None, config: ButlerConfig | None) -> tuple[NsRef, ...]:
-    """Where to look: what the cluster names and nothing else; or the team's, the platform's, the one called default."""
-    if cluster.spec.provider_config_ref is not None:
-        return cluster.provider_candidates()
+    """Where to look: what the cluster names or was made with, and nothing else; or the team's, the platform's, the one
+    called default."""
+    if named := cluster.provider_candidates():
+        return named
     found = []
     if team is not None and team.spec.provider_config_ref is not None:
         found.append(NsRef(name=team.spec.provider_config_ref.name, namespace=SYSTEM_NAMESPACE))
@@ -167,6 +176,23 @@ def _may_step(cluster: TenantCluster, settings: Settings) -> None:
         wrong = versions.forbidden_step(seen.kubernetes_version, settings.version)
         if wrong:
             raise Refused("VersionNotAllowed", [_invalid("spec.kubernetesVersion", settings.version, wrong)])
+
+
+def _keeps_networks(cluster: TenantCluster, sight: Sight) -> None:
+    """Nodes, pods and Services have addresses from these; nothing could give them others."""
+    made = sight.get(kinds.CLUSTER, key(cluster.status.tenant_namespace or "", cluster.metadata.name))
+    networks = ((made or {}).get("spec") or {}).get("clusterNetwork") or {}
+    networking = cluster.spec.networking
+    wrong = [
+        _invalid(f"spec.networking.{field}", wanted, f"must stay {there[0]}: a cluster cannot get other addresses")
+        for field, name, wanted in (
+            ("podCIDR", "pods", networking.pod_cidr),
+            ("serviceCIDR", "services", networking.service_cidr),
+        )
+        if (there := (networks.get(name) or {}).get("cidrBlocks")) and wanted not in there
+    ]
+    if wrong:
+        raise Refused("ValidationFailed", wrong)
 
 
 def _invalid(path: str, value: object, detail: str) -> FieldError:

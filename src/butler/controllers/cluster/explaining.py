@@ -14,7 +14,7 @@ from butler.errors import Forbidden
 from butler.kube.client import Client, Selection
 
 from . import kinds, names
-from .acceptance import Refused, accept, fetch_surroundings
+from .acceptance import Refused, accept, fetch_networks, fetch_surroundings
 from .planning import fetch_parts
 from .scope import Scope
 from .sight import Snapshot
@@ -55,6 +55,7 @@ async def _looked_into(client: Client, cluster: TenantCluster, now: datetime) ->
         return await _deletion(client, cluster)
     sight = Snapshot()
     await fetch_surroundings(client, sight)
+    await fetch_networks(client, sight, cluster)
     try:
         accepted = accept(cluster, sight)
     except Refused as refused:

@@ -53,3 +53,56 @@ class SecretSeen(Model):
     address: ClassVar[Address] = SECRET
     metadata: ObjectMeta
     type: str = ""
+
+
+class Named(Model):
+    """A reference."""
+
+    name: str
+
+
+class Joining(Model):
+    """How a machine joins."""
+
+    config_ref: Named | None = None
+
+
+class MachineLook(Model):
+    """What makes a machine another one: it can only be replaced, not changed."""
+
+    version: str | None = None
+    infrastructure_ref: Named | None = None
+    bootstrap: Joining = Joining()
+    failure_domain: str | None = None
+
+
+class MachineSetTemplate(Model):
+    """What the machines of a set are made from."""
+
+    spec: MachineLook = MachineLook()
+
+
+class MachineSetSeenSpec(Model):
+    """What is asked of a set."""
+
+    replicas: int | None = None
+    template: MachineSetTemplate = MachineSetTemplate()
+
+
+class MachineSetSeenStatus(Model):
+    """How many machines there are."""
+
+    replicas: int | None = None
+
+
+class MachineSetSeen(Model):
+    """As much of a MachineSet as tells whether old machines are left."""
+
+    address: ClassVar[Address] = capi.MachineSet.address
+    metadata: ObjectMeta
+    spec: MachineSetSeenSpec = MachineSetSeenSpec()
+    status: MachineSetSeenStatus = MachineSetSeenStatus()
+
+    @property
+    def has_machines(self) -> bool:
+        return bool(self.spec.replicas or self.status.replicas)

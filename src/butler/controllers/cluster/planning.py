@@ -17,7 +17,7 @@ from butler.providers import registry
 from butler.runtime.objects import identity_of
 
 from . import kinds, names
-from .acceptance import Accepted, Refused, accept, fetch_surroundings, refusal
+from .acceptance import Accepted, Refused, accept, fetch_networks, fetch_surroundings, refusal
 from .manifests import Manifest, Object, differences
 from .scope import Scope
 from .settings import PoolSettings
@@ -96,6 +96,7 @@ async def plan_change(client: Client, wanted: TenantCluster) -> Plan:
     live: TenantCluster | None = sight.get(TenantCluster, wanted.key)
     if live is not None:
         wanted = structs.replace(live, spec=wanted.spec)
+        await fetch_networks(client, sight, wanted)
     else:
         wanted = structs.replace(wanted, metadata=structs.replace(wanted.metadata, uid=UNKNOWN_UID))
     try:
@@ -141,8 +142,8 @@ async def fetch_parts(client: Client, sight: Snapshot, namespace: str, accepted:
     for kind in _parts(one.value for one in used if one is not None):
         await sight.fetch(client, kind, namespace)
     await sight.fetch(client, kinds.TenantControlPlane, namespace)
-    await sight.fetch(client, kinds.MachineSeen, namespace)
-    await sight.fetch(client, kinds.SecretSeen, namespace)
+    for seen in (kinds.MachineSeen, kinds.MachineSetSeen, kinds.SecretSeen):
+        await sight.fetch(client, seen, namespace)
     await sight.fetch_one(client, kinds.NAMESPACE, namespace)
 
 

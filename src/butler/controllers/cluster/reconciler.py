@@ -73,13 +73,14 @@ class TenantClusters(Reconciler[TenantCluster]):
         self.watches = (
             Watch(kinds.NAMESPACE, _by_labels, _OURS),
             *(Watch(kind, self._by_namespace, _SELECTIONS.get(kind, Selection())) for kind in inside),
+            Watch(kinds.MachineSetSeen, self._by_namespace, matters=_whether_machines),
             *(Watch(kind, self._everyone, matters=_spec_of) for kind in (ProviderConfig, ButlerConfig, Team)),
         )
         self.permissions = (
             *(Permission(kind, ("patch", "create", "delete", "get")) for kind in (kinds.NAMESPACE, *made)),
             Permission(kinds.SECRET, ("get",)),
         )
-        for kind in inside:
+        for kind in (*inside, kinds.MachineSetSeen):
             manager.informers.of(kind, _SELECTIONS.get(kind)).index(BY_NAMESPACE, _namespace_of)
         manager.informers.of(TenantCluster).index(BY_NAMESPACE, _namespace_of)
         manager.informers.of(ProviderConfig).index(BY_NAMESPACE, _namespace_of)
@@ -117,14 +118,25 @@ class TenantClusters(Reconciler[TenantCluster]):
     async def _go_through(self, scope: Scope) -> Report:
         report: list[tuple[Step, Verdict]] = []
         for step in STEPS:
-            for wanted in step.manifests(scope):
-                await ensure(self._client, self._sight.get(wanted.kind, wanted.key), wanted)
+            changed = await self._make(step, scope)
             verdict = step.verdict(scope)
+            if changed and verdict.done and not step.holds:
+                verdict = Verdict(False, "Reconciling", f"what follows from the change of {changed}", changing=True)
             report.append((step, verdict))
             if step.holds and not verdict.done:
                 return report
         await self._prune(scope)
         return report
+
+    async def _make(self, step: Step, scope: Scope) -> str:
+        """Make what should exist. Answers the kind of what had to be changed: what others said of it before says
+        nothing of how it is to be now."""
+        changed = ""
+        for wanted in step.manifests(scope):
+            live = self._sight.get(wanted.kind, wanted.key)
+            if await ensure(self._client, live, wanted) and live is not None:
+                changed = wanted.kind.kind
+        return changed
 
     async def _prune(self, scope: Scope) -> None:
         """Remove what an earlier form of the cluster needed."""
@@ -179,6 +191,10 @@ def _by_labels(obj: Any) -> Iterable[str]:
 
 def _namespace_of(obj: Any) -> Iterable[str]:
     return (identity_of(obj).namespace,)
+
+
+def _whether_machines(machines: kinds.MachineSetSeen) -> Any:
+    return machines.has_machines, machines.spec.template
 
 
 def _spec_of(obj: Any) -> Any:

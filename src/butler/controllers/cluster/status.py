@@ -14,7 +14,7 @@ from butler.api.cluster import (
     ObservedWorkers,
     TenantClusterStatus,
 )
-from butler.api.shared import Condition, LocalRef
+from butler.api.shared import Condition, LocalRef, NsRef
 from butler.engines.tenants import admin_kubeconfig_secret
 from butler.runtime.conditions import condition, merged, without
 from butler.runtime.reconciler import Note
@@ -23,7 +23,7 @@ from . import kinds
 from .scope import Scope
 from .step import NOT_NEEDED, Step, Verdict
 from .steps import STEPS
-from .steps.workers import counts_of
+from .steps.workers import Workers, counts_of
 
 READY = "Ready"
 
@@ -46,6 +46,7 @@ def status_after(scope: Scope, report: Report, addons: tuple[ObservedAddon, ...]
         tenant_namespace=scope.namespace,
         control_plane_endpoint="{}:{}".format(*scope.endpoint) if scope.endpoint else old.control_plane_endpoint,
         kubeconfig_secret_ref=_kubeconfig(scope),
+        provider_config_ref=_provider(scope, report),
         worker_nodes_desired=desired,
         worker_nodes_ready=ready,
         observed_state=ObservedState(
@@ -146,6 +147,14 @@ def _conditions(old: tuple[Condition, ...], report: Report) -> tuple[Condition, 
         step, verdict = first
         ready = condition(READY, False, verdict.reason, f"{step.title.lower()}: {verdict.message}")
     return merged(without(old, *unreached), *wanted, ready)
+
+
+def _provider(scope: Scope, report: Report) -> NsRef | None:
+    """Known from when the first machine may have been made there."""
+    if not any(step.condition == Workers.condition for step, _ in report):
+        return scope.cluster.status.provider_config_ref
+    found = scope.accepted.provider.metadata
+    return NsRef(name=found.name, namespace=found.namespace)
 
 
 def _kubeconfig(scope: Scope) -> LocalRef | None:

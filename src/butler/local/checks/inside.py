@@ -61,9 +61,11 @@ async def controllers(place: Place, client: Client) -> Iterable[Finding]:
 async def providers(place: Place, client: Client) -> Iterable[Finding]:
     """Accounts that can be used."""
     configs = (await client.list(ProviderConfig)).items
-    wrong = [config.key for config in configs if config.status.ready is False]
+    wrong = [config for config in configs if config.status.ready is False]
     if wrong:
-        return [failed("providers", f"not ready: {_some(wrong)}", f"kubectl describe providerconfig -n {wrong[0]}")]
+        named, meta = _some([config.key for config in wrong]), wrong[0].metadata
+        remedy = f"kubectl describe providerconfig {meta.name} -n {meta.namespace}"
+        return [failed("providers", f"not ready: {named}", remedy)]
     return [passed("providers", f"{len(configs)} can be used")]
 
 

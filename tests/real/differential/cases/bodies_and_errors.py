@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.real.differential.kinds import GROUP, WIDGETS, widget
-from tests.real.differential.steps import YAML, Step, case, delete, get, patch, post, put, quietly
+from tests.real.differential.steps import YAML, Step, blamed, case, delete, get, patch, post, put, quietly
 from tests.real.differential.vocabulary import CORE, DEPLOYMENTS, MAPS, NAMESPACES, PODS, config_map, deployment
 
 _BROKEN = ("{", "", "null", "[]", '"text"', "{}", '{"kind":"ConfigMap"}', '{"apiVersion":"v1"}', '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}} x', '{"apiVersion":"v1","kind":"ConfigMap","metadata":[]}', "kind: ConfigMap")
@@ -13,7 +13,7 @@ CASES = (
     case("versions that are not there", get("/api/v2"), get("/api/v2/configmaps"), get("/apis/apps/v9"), get("/apis/apps/v9/deployments"), get(f"/apis/{GROUP}/v9"), get(f"/apis/{GROUP}/v9/widgets")),
     case("kinds that are not there", get(f"{CORE}/things"), get("/api/v1/things"), get("/apis/apps/v1/things"), get(f"/apis/{GROUP}/v1/things"), get(f"/apis/{GROUP}/v1/namespaces/$ns/things/a")),
     case("subresources that are not there", *quietly(post(MAPS, config_map("a")), post(WIDGETS, widget("a"))), get(f"{MAPS}/a/status"), get(f"{MAPS}/a/nothing"), get(f"{WIDGETS}/a/nothing"), put(f"{MAPS}/a/status", config_map("a")), get(f"{WIDGETS}/a/status/more"), get(f"{MAPS}/a/b/c")),
-    case("paths that lead nowhere", get("/nothing"), get("/apis/"), get("/api/"), get("/apis/apps/"), get("/api/v1/"), get("//api/v1"), get("/healthz/nothing"), post("/nothing", {}), get("/.well-known/nothing")),
+    case("paths that lead nowhere", get("/nothing"), get("/apis/", is_shown=False), get("/api/", is_shown=False), get("/apis/apps/"), get("/api/v1/", is_shown=False), get("//api/v1"), get("/healthz/nothing"), post("/nothing", {}), get("/.well-known/nothing")),
     case("verbs that are not offered", put(MAPS, config_map("a")), patch(MAPS, {}), post(f"{MAPS}/a", config_map("a")), put(WIDGETS, widget("a")), patch(WIDGETS, {}), post(f"{WIDGETS}/a", widget("a")), delete("/api/v1/configmaps"), delete(f"/apis/{GROUP}/v1/widgets"), post("/api/v1/configmaps", config_map("a")), post(f"/apis/{GROUP}/v1/widgets", widget("a"))),
     case("verbs that the API lacks", Step("OPTIONS", MAPS), Step("TRACE", MAPS), Step("LOCK", MAPS), Step("HEAD", MAPS), Step("LOCK", WIDGETS)),
     case("namespaces cannot be deleted all at once", delete(NAMESPACES)),
@@ -30,7 +30,7 @@ CASES = (
     case("an Accept that can be met in part", get(f"{MAPS}/none", accept="text/html, application/json;q=0.1"), get(f"{MAPS}/none", accept="*/*"), get(f"{MAPS}/none", accept="application/*"), get(f"{MAPS}/none", accept="application/yaml"), get(f"{MAPS}/none", accept="application/json;as=Table;v=v9;g=meta.k8s.io"), get(f"{MAPS}/none", accept="application/json;as=Nonsense;v=v1;g=meta.k8s.io")),
     case("a body that is too large", post(MAPS, config_map("a", data={"k": "x" * 3_200_000}), ignore=("headers.Content-Type",))),
     case("an object that is too large", post(MAPS, config_map("a", data={"k": "x" * 1_100_000}))),
-    case("a broken query", get(f"{MAPS}?limit=x"), get(f"{MAPS}?timeoutSeconds=x"), get(f"{MAPS}?watch=maybe&timeoutSeconds=1&resourceVersion=x"), get(f"{MAPS}?timeout=x"), post(f"{MAPS}?dryRun=Some", config_map("a")), post(f"{MAPS}?fieldValidation=Some", config_map("a")), post(f"{MAPS}?fieldManager={'x' * 129}", config_map("a")), post(f"{MAPS}?fieldManager=%00", config_map("a"))),
+    case("a broken query", get(f"{MAPS}?limit=x"), get(f"{MAPS}?timeoutSeconds=x"), *blamed(get(f"{MAPS}?watch=maybe&timeoutSeconds=1&resourceVersion=x")), get(f"{MAPS}?timeout=x"), post(f"{MAPS}?dryRun=Some", config_map("a")), post(f"{MAPS}?fieldValidation=Some", config_map("a")), post(f"{MAPS}?fieldManager={'x' * 129}", config_map("a")), post(f"{MAPS}?fieldManager=%00", config_map("a"))),
     case("delete options that make no sense", *quietly(post(MAPS, config_map("a"))), delete(f"{MAPS}/a", {"kind": "Nonsense", "apiVersion": "v1"}), delete(f"{MAPS}/a", {"propagationPolicy": "Some"}), delete(f"{MAPS}/a", {"gracePeriodSeconds": "x"}), delete(f"{MAPS}/a", {"preconditions": 3}), delete(f"{MAPS}/a?propagationPolicy=Some"), delete(f"{MAPS}/a?gracePeriodSeconds=x"), delete(f"{MAPS}/a", {"orphanDependents": True, "propagationPolicy": "Orphan"}), delete(f"{MAPS}/a", {"dryRun": ["Some"]}), delete(f"{MAPS}/a", "{")),
     case("what needs a kubelet", get(f"{PODS}/none/log"), post(f"{PODS}/none/exec?command=ls", None), get(f"{PODS}/none/proxy/"), get(f"{PODS}/none/portforward")),
 )

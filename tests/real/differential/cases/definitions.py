@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.real.differential.conversations import DEFINITIONS
+from tests.real.differential.differences import VERSIONS_APART
 from tests.real.differential.kinds import NUMBER, OWN, TEXT, definition, own, structure, thing
 from tests.real.differential.steps import (
     Step,
@@ -45,6 +46,7 @@ def _versions(*versions: dict[str, Any]) -> Step:
 
 
 _TWO_VERSIONS = [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": structure(spec=structure(a=TEXT))}}, {"name": "v2", "served": True, "storage": False, "schema": {"openAPIV3Schema": structure(spec=structure(a=TEXT, b={**NUMBER, "default": 3}))}}]
+_LOST = {"body.metadata.managedFields": VERSIONS_APART}
 _V2 = "/apis/$ns.example.org/v2/namespaces/$ns/things"
 
 CASES = (
@@ -63,8 +65,8 @@ CASES = (
     case("columns that make no sense", _defined(additionalPrinterColumns=[{"name": "", "type": "string", "jsonPath": ".x"}]), _defined(additionalPrinterColumns=[{"name": "A", "type": "nonsense", "jsonPath": ".x"}]), _defined(additionalPrinterColumns=[{"name": "A", "type": "string", "jsonPath": ""}]), _defined(additionalPrinterColumns=[{"name": "A", "type": "string", "jsonPath": ".x["}]), _defined(additionalPrinterColumns=[{"name": "A", "type": "string", "jsonPath": ".x", "format": "nonsense"}])),
     case("selectable fields that make no sense", *[_defined(structure(spec=structure(a=TEXT, o=structure(b=TEXT), l={"type": "array", "items": TEXT})), selectableFields=[{"jsonPath": path} for path in paths]) for paths in ([".spec.none"], [".spec.o"], [".spec.l"], ["spec.a"], [".metadata.name"], [".spec.a", ".spec.a"], [""], [".spec.l[0]"])]),
     case("conversions that make no sense", _spec(conversion={"strategy": "Some"}), _spec(conversion={"strategy": "Webhook"}), _spec(conversion={"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"]}}), _spec(conversion={"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v9"], "clientConfig": {"url": "https://example.org/x"}}}), _spec(conversion={"strategy": "None", "webhook": {"conversionReviewVersions": ["v1"]}}), _spec(conversion={"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"url": "http://example.org"}}})),
-    case("two versions of one object", *own({"type": "object"}, spec={"versions": _TWO_VERSIONS}), get(_V2, until=status(200), is_shown=False), post(OWN, thing("a", spec={"a": "x", "b": 9})), get(f"{_V2}/a"), post(_V2, {**thing("b", spec={"a": "y"}), "apiVersion": "$ns.example.org/v2"}), get(f"{OWN}/b"), patch(f"{_V2}/a", {"spec": {"b": 7}}), get(f"{OWN}/a"), get(_V2), post(OWN, {**thing("c"), "apiVersion": "$ns.example.org/v2"})),
-    case("applied in two versions", *own({"type": "object"}, spec={"versions": _TWO_VERSIONS}), get(_V2, until=status(200), is_shown=False), apply(f"{OWN}/a", thing("a", spec={"a": "x"})), apply(f"{_V2}/a", {**thing("a", spec={"a": "y", "b": 1}), "apiVersion": "$ns.example.org/v2"}), apply(f"{_V2}/a", {**thing("a", spec={"a": "y"}), "apiVersion": "$ns.example.org/v2"}, "two"), get(f"{OWN}/a")),
+    case("two versions of one object", *own({"type": "object"}, spec={"versions": _TWO_VERSIONS}), get(_V2, until=status(200), is_shown=False), post(OWN, thing("a", spec={"a": "x", "b": 9})), get(f"{_V2}/a"), post(_V2, {**thing("b", spec={"a": "y"}), "apiVersion": "$ns.example.org/v2"}), get(f"{OWN}/b"), patch(f"{_V2}/a", {"spec": {"b": 7}}, differs=_LOST), get(f"{OWN}/a", differs=_LOST), get(_V2, differs={"body.items.0.metadata.managedFields": VERSIONS_APART}), post(OWN, {**thing("c"), "apiVersion": "$ns.example.org/v2"})),
+    case("applied in two versions", *own({"type": "object"}, spec={"versions": _TWO_VERSIONS}), get(_V2, until=status(200), is_shown=False), apply(f"{OWN}/a", thing("a", spec={"a": "x"})), apply(f"{_V2}/a", {**thing("a", spec={"a": "y", "b": 1}), "apiVersion": "$ns.example.org/v2"}, differs={"answer": VERSIONS_APART})),
     case("versions that come and go", *own({"type": "object"}, spec={"versions": _TWO_VERSIONS}), *quietly(post(OWN, thing("a", spec={"a": "x"}))), patch(_HERE, {"spec": {"versions": [{**_TWO_VERSIONS[0], "served": False}, _TWO_VERSIONS[1]]}}, is_shown=False), get(OWN, until=gone), get(f"{_V2}/a"), patch(_HERE, {"spec": {"versions": [{**_TWO_VERSIONS[0], "storage": False}, {**_TWO_VERSIONS[1], "storage": True}]}}, is_shown=False), get(_HERE, until=lambda answer: answer.at("status.storedVersions") == ["v1", "v2"]), patch(_HERE, {"spec": {"versions": [_TWO_VERSIONS[1] | {"storage": True}]}}), patch(f"{_HERE}/status", {"status": {"storedVersions": ["v2"]}})),
     case("what stays of a definition", *own(structure(spec=_ANY)), patch(_HERE, {"spec": {"scope": "Cluster"}}), patch(_HERE, {"spec": {"group": "other.example.org"}}), patch(_HERE, {"spec": {"names": {"kind": "Other"}}}), patch(_HERE, {"spec": {"names": {"plural": "others"}}}), get(OWN)),
     case("names that are taken", *own(structure(spec=_ANY)), post(DEFINITIONS, {**definition(_GROUP, "Other", _ANY), "spec": {**definition(_GROUP, "Other", _ANY)["spec"], "names": {"plural": "others", "kind": "Thing"}}}, is_shown=False), get(f"{DEFINITIONS}/others.$ns.example.org", until=condition("NamesAccepted", "False"), ignore=("body.metadata.managedFields",)), delete(f"{DEFINITIONS}/others.$ns.example.org", is_shown=False)),

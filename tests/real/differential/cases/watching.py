@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from tests.real.differential.differences import DESCRIPTIONS, HISTORY
 from tests.real.differential.kinds import WIDGETS, widget
 from tests.real.differential.steps import case, delete, get, patch, post, quietly, watch
 from tests.real.differential.vocabulary import LEASES, MAPS, NAMESPACES, PARTIAL, TABLE, config_map, lease
 
+_TEXTS = {"body.*.object.columnDefinitions": DESCRIPTIONS}
 _T = "timeoutSeconds=2"
 _LONG = "timeoutSeconds=20"
 _TWO = quietly(post(LEASES, lease("a", {"labels": {"l": "x"}})), post(LEASES, lease("b", {"labels": {"l": "y"}})))
@@ -28,9 +30,9 @@ CASES = (
     case("no initial events", *_TWO, watch(f"{LEASES}?sendInitialEvents=false&resourceVersionMatch=NotOlderThan&resourceVersion=0&{_T}"), watch(f"{LEASES}?sendInitialEvents=false&resourceVersionMatch=NotOlderThan&{_T}")),
     case("initial events of custom objects", *quietly(post(WIDGETS, widget("a"))), watch(f"{WIDGETS}?sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&{_LONG}", 2)),
     case("options that make no sense", watch(f"{LEASES}?sendInitialEvents=true&{_T}"), watch(f"{LEASES}?resourceVersionMatch=NotOlderThan&{_T}"), watch(f"{LEASES}?sendInitialEvents=true&resourceVersionMatch=Exact&{_T}"), watch(f"{LEASES}?timeoutSeconds=x"), watch(f"{LEASES}?labelSelector=a+b&{_T}"), watch(f"{LEASES}?fieldSelector=spec.x%3Dy&{_T}"), watch(f"{WIDGETS}?sendInitialEvents=true&{_T}")),
-    case("a version that is too old", watch(f"{LEASES}?resourceVersion=1&{_T}"), watch(f"{WIDGETS}?resourceVersion=1&{_T}")),
+    case("a version that is too old", watch(f"{LEASES}?resourceVersion=1&{_T}", differs={"body": HISTORY}), watch(f"{WIDGETS}?resourceVersion=1&{_T}", differs={"body": HISTORY})),
     case("a version of the future", watch(f"{LEASES}?resourceVersion=999999999&{_T}", ignore=("body.*.object.message", "body.message"))),
-    case("a watch as a table", *_TWO, watch(f"{LEASES}?{_T}", accept=TABLE), _NOW, watch(f"{LEASES}?{_FROM}&{_LONG}", 2, accept=TABLE, during=quietly(post(LEASES, lease("c")), delete(f"{LEASES}/c")))),
+    case("a watch as a table", *_TWO, watch(f"{LEASES}?{_T}", accept=TABLE, differs=_TEXTS), _NOW, watch(f"{LEASES}?{_FROM}&{_LONG}", 2, accept=TABLE, differs=_TEXTS, during=quietly(post(LEASES, lease("c")), delete(f"{LEASES}/c")))),
     case("a watch of the metadata", *_TWO, watch(f"{LEASES}?{_T}", accept=PARTIAL)),
     case("a watch in YAML", watch(f"{LEASES}?{_T}", accept="application/yaml")),
     case("a watch by its own path", *_TWO, get(f"/apis/coordination.k8s.io/v1/watch/namespaces/$ns/leases?{_T}", events=2), get(f"/apis/coordination.k8s.io/v1/watch/namespaces/$ns/leases/a?{_T}", events=0), get(f"/apis/differential.example.org/v1/watch/namespaces/$ns/widgets?{_T}", is_shown=False)),

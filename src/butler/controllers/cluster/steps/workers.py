@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from butler.api.model import Address
 from butler.engines.capi.kinds import (
     AUTOSCALER_MAX_SIZE,
@@ -80,7 +82,19 @@ def _counts(scope: Scope, pool: PoolSettings) -> Counts:
         replicas=status.get("replicas") or 0,
         current=status.get("upToDateReplicas") or 0,
         ready=status.get("readyReplicas") or 0,
-        seen=bool(seen and template.get("version") == scope.worker_version),
+        seen=bool(seen and template.get("version") == scope.worker_version and not _has_old_machines(scope, live)),
+    )
+
+
+def _has_old_machines(scope: Scope, deployment: Object) -> bool:
+    """Whether machines are left that look different. A MachineDeployment that has taken in another template still
+    counts the machines of the old one as up to date for a moment."""
+    look = msgspec.convert(deployment["spec"]["template"]["spec"], kinds.MachineLook)
+    name = deployment["metadata"]["name"]
+    sets: Sequence[kinds.MachineSetSeen] = scope.sight.within(kinds.MachineSetSeen, scope.namespace)
+    return any(
+        one.metadata.labels.get(DEPLOYMENT_NAME) == name and one.has_machines and one.spec.template.spec != look
+        for one in sets
     )
 
 

@@ -105,10 +105,9 @@ def differing(
     meta: ObjectMeta, labels: Mapping[str, str | None], annotations: Mapping[str, str | None]
 ) -> dict[str, Any]:
     """The part of labels and annotations that is something else in an object's metadata."""
-    pairs = (("labels", meta.labels, labels), ("annotations", meta.annotations, annotations))
     found = {
-        field: {name: value for name, value in wanted.items() if have.get(name) != value}
-        for field, have, wanted in pairs
+        "labels": {name: value for name, value in labels.items() if meta.labels.get(name) != value},
+        "annotations": {name: value for name, value in annotations.items() if meta.annotations.get(name) != value},
     }
     return {field: values for field, values in found.items() if values}
 

@@ -209,8 +209,8 @@ def _is_on_its_way(machine: Machine) -> bool:
 
 
 def _passed_on(machines: MachineSet, machine: Machine) -> dict[str, Any]:
-    """The patch that brings a machine up to what its set says and that can be changed in place; empty if nothing."""
-    template, wanted = machines.spec.template, templates.passed_on(machines.spec.template.spec)
+    """What of a machine's spec is to be changed in place, because its set says so; empty if nothing."""
+    wanted = templates.passed_on(machines.spec.template.spec)
     if wanted["deletion"]["nodeDeletionTimeoutSeconds"] is None:
         del wanted["deletion"]["nodeDeletionTimeoutSeconds"]
     have = templates.passed_on(machine.spec)

@@ -1,0 +1,1 @@
+"""Machines of Tinycloud, a cloud that does not exist."""

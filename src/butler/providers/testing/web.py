@@ -1,0 +1,54 @@
+"""Faults for fake infrastructures that are web servers on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from aiohttp import web
+from aiohttp.typedefs import Middleware
+
+from .faults import RETRY_AFTER, Fault, Faults
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Answer = Callable[[Fault], web.Response]
+
+_NEVER = 60.0
+"""Seconds: longer than any patience in a test."""
+
+
+def plain(fault: Fault) -> web.Response:
+    """429 and 500 as they are most often; an API with a format of its own gets a function of its own."""
+    if fault is Fault.LIMITED:
+        return web.json_response({"message": "too many requests"}, status=429, headers={"Retry-After": _seconds()})
+    return web.json_response({"message": "something broke"}, status=500)
+
+
+def troubling(faults: Faults, answer: Answer = plain) -> Middleware:
+    """A middleware that lets faults befall requests."""
+
+    @web.middleware
+    async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
+        fault = faults.next(f"{request.method} {request.path}")
+        if fault is Fault.BEFORE:
+            return _cut(request)
+        if fault in (Fault.LIMITED, Fault.BROKEN):
+            return answer(fault)
+        reply = await handler(request)
+        if fault is Fault.AFTER:
+            return _cut(request)
+        if fault is Fault.SILENT:
+            await asyncio.wait_for(asyncio.get_running_loop().create_future(), _NEVER)
+        return reply
+
+    return middleware
+
+
+def _cut(request: web.Request) -> web.Response:
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response(status=500)
+
+
+def _seconds() -> str:
+    return f"{RETRY_AFTER:g}"
