@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager
 
-from . import fleet, inprocess, measures, runtime, servers
+from . import fleet, inprocess, machines, measures, runtime, servers
 from .table import Table
 
 
@@ -42,6 +42,7 @@ PARTS: dict[str, tuple[str, Callable[[Table, float, bool], Coroutine[None, None,
     "server": ("over HTTPS, 4 kB custom resources", _servers),
     "inprocess": ("in process", inprocess.all_of),
     "controllers": ("controllers over HTTPS, 4 kB custom resources", runtime.all_of),
+    "machines": (f"{machines.COUNT} MachineRequests on one account, 20 ms per call", machines.all_of),
     "platform": (f"local platform, clusters of {fleet.WORKERS} workers, no simulated delays", fleet.all_of),
 }
 

@@ -43,7 +43,7 @@ def test_what_kubernetes_accepts_is_accepted(entry: Any) -> None:
 def test_a_config_map_of_more_than_a_mebibyte_is_refused() -> None:
     kind = Kind("v1", "ConfigMap")
     problems = kind.behaviour.validate(kind.created({"metadata": {}, "data": {"a": "x" * (1024 * 1024 + 1)}}))
-    assert [str(one) for one in problems] == [": Too long: may not be more than 1048576 bytes"]
+    assert [str(one) for one in problems] == ["[]: Too long: may not be more than 1048576 bytes"]
 
 
 def test_a_secret_is_measured_by_what_it_holds_and_not_by_how_it_is_written() -> None:

@@ -13,6 +13,7 @@ from butler.apiserver.kinds import Kinds
 from butler.apiserver.openapi import OpenApi
 from butler.apiserver.served import built_in
 from butler.apiserver.server import Server
+from tests.apiserver.test_kubectl_auth import signing_request
 from tests.apiserver.wire import JSON_PATCH, MERGE_PATCH
 from tests.conftest import Api
 
@@ -141,6 +142,58 @@ async def test_what_is_not_set_is_selected_by_its_zero(api: Api, path: str, sele
     assert [one["metadata"]["name"] for one in found.body["items"]] == ["one"]
     others = await api("GET", f"{path}?fieldSelector={selector.replace('=', '%21%3D')}")
     assert others.body["items"] == []
+
+
+async def test_the_authority_of_a_namespace_comes_back_when_it_is_changed(server: Server, api: Api) -> None:
+    at = f"{CORE}/configmaps/kube-root-ca.crt"
+    before = (await api("GET", at)).body["data"]
+    await api("PUT", at, {"metadata": {"name": "kube-root-ca.crt"}, "data": {"ca.crt": ""}})
+    await server.root.settled()
+    assert (await api("GET", at)).body["data"] == before
+
+
+async def test_a_time_long_ago_keeps_its_four_digits(api: Api) -> None:
+    leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+    spec = {"acquireTime": "0001-01-01T00:00:02.000000Z"}
+    made = await api("POST", leases, {"metadata": {"name": "l"}, "spec": spec})
+    assert made.body["spec"] == spec
+
+
+async def test_what_is_never_stored_has_no_table(api: Api) -> None:
+    review = {"spec": {"nonResourceAttributes": {"path": "/", "verb": "get"}}}
+    table = "application/json;as=Table;v=v1;g=meta.k8s.io"
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    refused = await api("POST", path, review, Accept=table)
+    assert (refused.status, refused.body["reason"]) == (406, "NotAcceptable")
+    assert (await api("POST", path, review, Accept=f"{table},application/json")).status == 201
+
+
+async def test_documents_too_refuse_a_timeout_that_is_none(api: Api) -> None:
+    refused = await api("GET", "/version?timeout=invalid")
+    text = 'invalid timeout specified in the request URL - time: invalid duration "invalid"'
+    assert (refused.status, refused.body["message"]) == (400, text)
+
+
+async def test_a_certificate_request_can_be_approved_by_a_patch(api: Api) -> None:
+    requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+    await api("POST", requests, signing_request("r").encode())
+    condition = {"type": "Approved", "status": "True", "reason": "Test"}
+    change = {"metadata": {"annotations": {"a": "b"}}, "status": {"conditions": [condition]}}
+    patched = await api("PATCH", f"{requests}/r/approval", change, MERGE_PATCH)
+    assert patched.body["metadata"]["annotations"] == {"a": "b"}
+    assert [one["type"] for one in patched.body["status"]["conditions"]] == ["Approved"]
+
+
+async def test_an_address_is_called_by_itself(api: Api) -> None:
+    addresses = "/apis/networking.k8s.io/v1/ipaddresses"
+    spec = {"parentRef": {"resource": "services", "name": "s", "namespace": "default"}}
+    made = await api("POST", addresses, {"metadata": {"name": "fe80::42:1dff:fe84:f9e2"}, "spec": spec})
+    assert made.status == 201
+    refused = await api("POST", addresses, {"metadata": {"name": "nobody"}, "spec": {}})
+    assert refused.body["message"] == (
+        'IPAddress.networking.k8s.io "nobody" is invalid: [metadata.name: Invalid value: "nobody": must be a valid IP '
+        "address, (e.g. 10.9.8.7 or 2001:db8::ffff), spec.parentRef: Required value]"
+    )
 
 
 def test_published_documents_survive_a_round_trip_through_go() -> None:

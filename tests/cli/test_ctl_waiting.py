@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import uuid
 
@@ -101,6 +102,19 @@ def test_destroying_needs_the_name_typed(user: User) -> None:
     assert user.exists(name)
     user("cluster", "destroy", name, stdin=f"{name}\n")
     assert not user.exists(name)
+
+
+def test_ctrl_c_ends_the_question_for_the_name(user: User) -> None:
+    name = user.cluster()
+    words = [str(BIN / "butlerctl"), "cluster", "destroy", name]
+    with subprocess.Popen(words, env=user.environ, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        asked = ""
+        while not asked.endswith("to delete it: "):
+            asked += process.stderr.read(1)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 130
+    assert user.exists(name)
 
 
 def test_a_watch_tells_changes_with_their_time_and_ends_with_the_cluster(user: User) -> None:

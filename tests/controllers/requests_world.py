@@ -33,10 +33,11 @@ from butler.controllers.machine import add_machines
 from butler.controllers.providerconfig import add_provider_configs
 from butler.engines.core import Secret
 from butler.errors import NotFound, RateLimited
+from butler.kube.client import Client
 from butler.providers import registry
 from butler.providers.contract import Provider, Surroundings
 from butler.providers.simulated.datacentre import DataCentre
-from butler.providers.simulated.desk import Trouble
+from butler.providers.simulated.desk import Trouble, by_chance
 from butler.providers.simulated.provider import Simulated
 from butler.providers.simulated.section import Knobs
 from butler.runtime import deterministic
@@ -87,12 +88,15 @@ class World:
         self.before_connecting: Callable[[Mapping[str, str]], None] = lambda credentials: None
         self.instead: Callable[[], Provider] | None = None
         """Another provider for all accounts."""
+        self.wrap: Callable[[Client], Client] = lambda client: client
+        self.by_chance = False
+        """Whether calls fail as often as the section of the account says."""
         self.verbs: list[str] = []
         self.refusals = 0
         self.connected: list[Provider] = []
 
     def start(self) -> None:
-        self.manager = Manager(self.client, Settings(), clock=self._loop.clock, chance=self._loop.chance)
+        self.manager = Manager(self.wrap(self.client), Settings(), clock=self._loop.clock, chance=self._loop.chance)
         accounts = Accounts(self.manager, self.surroundings, self._connect)
         add_provider_configs(self.manager, accounts)
         for add in (add_machines, add_load_balancers, add_images):
@@ -141,6 +145,8 @@ class World:
         if verb == "check":
             return Trouble.NONE
         self.verbs.append(verb)
+        if self.by_chance:
+            return by_chance(self.surroundings.chance)(verb, knobs)
         return self.troubles(len(self.verbs) - 1, verb)
 
     # -- what people do ---------------------------------------------------------------------------------------

@@ -9,12 +9,14 @@ from collections.abc import Mapping
 import pytest
 
 from butler.api.machine import MachinePhase, MachineRequest
-from butler.api.provider import ProviderConfig
+from butler.api.provider import ProviderConfig, SimulatedSection
 from butler.controllers.machine import FINALIZER
 from butler.controllers.requests import FORCED
 from butler.engines.core import Secret
 from butler.errors import CredentialsInvalid
 from butler.providers.simulated.desk import Trouble
+from butler.providers.simulated.provider import Simulated
+from butler.runtime.faults import Faults, FaultyClient
 from tests.controllers.requests_world import SYSTEM, World, played
 
 CANARY = "canary-5f2b"
@@ -196,10 +198,11 @@ def test_wrong_credentials_fail_and_heal_when_the_secret_changes() -> None:
 
     def judge(credentials: Mapping[str, str]) -> None:
         if credentials["password"] != "right":
-            raise CredentialsInvalid("simulated", "", "401")
+            raise CredentialsInvalid("proxmox", "", "401")
 
     async def story(world: World) -> None:
         world.before_connecting = judge
+        world.instead = lambda: Simulated(world.datacentre, "lab", SimulatedSection(boot_delay="0s"))
         await world.secret(password=CANARY)
         await world.config(provider="proxmox", credentialsRef={"name": "login"})
         await world.machine()
@@ -208,12 +211,9 @@ def test_wrong_credentials_fail_and_heal_when_the_secret_changes() -> None:
         assert CANARY not in await world.everything_said()
         await world.client.patch(Secret, "login", {"stringData": {"password": "right"}}, SYSTEM)
         await asyncio.sleep(5)
-        # There is no such provider yet, but its credentials are believed now.
-        assert "no provider 'proxmox'" in ((await world.request()).status.failure_message or "")
+        assert (await world.request()).status.phase is MachinePhase.RUNNING
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("butler.providers.registry.BUILT_IN", {"simulated": "butler.providers.simulated"})
-        played(story)
+    played(story)
 
 
 def test_a_request_waits_for_its_provider_config() -> None:
@@ -240,6 +240,24 @@ def test_a_request_that_never_had_a_provider_config_goes_at_once() -> None:
         await world.remove(MachineRequest, "cp-0")
         await asyncio.sleep(1)
         assert not await world.exists(MachineRequest, "cp-0")
+
+    played(story)
+
+
+def test_a_provider_config_that_is_going_takes_no_new_request() -> None:
+    """Rule 14."""
+
+    async def story(world: World) -> None:
+        await world.config(simulated={"bootDelay": "0s"})
+        await world.machine("first")
+        await asyncio.sleep(5)
+        await world.remove(ProviderConfig, "lab")
+        await asyncio.sleep(1)
+        await world.machine("second")
+        await asyncio.sleep(5)
+        status = (await world.request("second")).status
+        assert status.failure_message == "ProviderConfig butler-system/lab is being deleted; use another"
+        assert [vm.name for vm in world.datacentre.machines()] == ["first"]
 
     played(story)
 
@@ -358,6 +376,40 @@ def test_whatever_call_fails_there_is_one_machine_and_then_none(trouble: Trouble
                 already = True
 
     played(story)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_goes_wrong_between_all_of_them_there_is_one_machine_for_each_request(seed: int) -> None:
+    """Rules 2, 9: the API loses answers and events, the infrastructure too, and the controller dies now and then."""
+
+    async def story(world: World) -> None:
+        faults = Faults()
+        world.wrap = lambda client: FaultyClient(client, faults, world.surroundings.clock, world.surroundings.chance)
+        world.start()
+        knobs = {"bootDelay": "5s", "removalDelay": "5s", "failurePercent": 20, "lostAnswerPercent": 20}
+        await world.config(simulated={**knobs, "repeatedPercent": 10})
+        world.by_chance = True
+        names = [f"m-{number}" for number in range(5)]
+        for name in names:
+            await world.machine(name)
+        for _ in range(5):
+            await asyncio.sleep(4)
+            await world.crash()
+            world.start()
+        for name in names[3:]:
+            await world.remove(MachineRequest, name)
+        await asyncio.sleep(30)
+        faults.on, world.by_chance = False, False
+        await asyncio.sleep(900)
+        assert sorted(vm.name for vm in world.datacentre.machines()) == names[:3]
+        for name in names[:3]:
+            assert (await world.request(name)).status.phase is MachinePhase.RUNNING
+            await world.remove(MachineRequest, name)
+        await asyncio.sleep(120)
+        assert world.datacentre.machines() == []
+        assert (await world.client.list(MachineRequest)).items == ()
+
+    played(story, seed, start=False)
 
 
 def test_many_requests_are_worked_on_a_few_at_a_time() -> None:

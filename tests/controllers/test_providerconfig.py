@@ -172,8 +172,8 @@ def test_a_simulated_provider_is_ready_and_then_left_alone() -> None:
             "spec.simulated.bootDelay: 'soon' is not a duration such as 4h or 1h30m",
         ),
         (
-            {"provider": "proxmox", "credentialsRef": {"name": "login"}},
-            "spec.provider: no provider 'proxmox'; there are: simulated",
+            {"provider": "local", "credentialsRef": {"name": "login"}},
+            "spec.provider: no provider 'local'; there are: ",
         ),
         ({"scope": {"type": "team"}}, "spec.scope.teamRef: is missing; scope type team needs the team's name"),
     ],

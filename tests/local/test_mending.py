@@ -130,3 +130,15 @@ async def test_a_data_centre_without_room_is_named_as_the_one_to_blame(world: Wo
             found = await explain(world.client, TENANTS, NAME, NOW)
     assert found.whose == "the infrastructure's"
     assert found.next_command == "kubectl describe providerconfig simulated -n butler-system"
+
+
+async def test_a_data_centre_that_does_not_answer_is_named_as_the_one_to_blame(world: World) -> None:
+    change = {"spec": {"simulated": {"failurePercent": 100}}}
+    await world.client.patch(ProviderConfig, "simulated", change, SYSTEM_NAMESPACE)
+    await scale(world.client)
+    async with asyncio.timeout(20):
+        found = await explain(world.client, TENANTS, NAME, NOW)
+        while "ProviderConfig simulated: " not in found.waiting_for:
+            await asyncio.sleep(0.01)
+            found = await explain(world.client, TENANTS, NAME, found.since or NOW)
+    assert found.whose == "the infrastructure's"

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 import os
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from butler.api.machine import MachinePhase, MachineRequest
+from butler.api.provider import ProviderConfig
 from butler.providers import registry
+from butler.providers.testing.web import serving
+from butler.runtime.clock import SystemChance, SystemClock
+from tests.controllers.requests_world import World
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "provider-tinycloud"
 
@@ -57,3 +66,33 @@ def test_an_installed_provider_is_known_and_not_imported(installed: Path, monkey
     assert "tinycloud" in registry.names()
     assert not registry.offers_clusters("tinycloud")
     assert "butler_tinycloud.provider" not in sys.modules
+
+
+async def test_a_request_becomes_a_server_of_the_example(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole way: Secret, ProviderConfig, MachineRequest, HTTP, and back."""
+    monkeypatch.syspath_prepend(str(installed))
+    monkeypatch.syspath_prepend(str(EXAMPLE / "tests"))
+    fake = importlib.import_module("tinycloud_fake")
+    cloud = fake.Tinycloud()
+    cloud.now = 1000.0
+    monkeypatch.setattr(fake, "BOOT", 0.0)
+    monkeypatch.setattr(fake, "REMOVAL", 0.0)
+    world = World(cast(Any, SimpleNamespace(clock=SystemClock(), chance=SystemChance())))
+    async with serving(cloud.app()) as url, asyncio.timeout(20):
+        world.start()
+        await world.secret("tinycloud", apiKey=fake.KEY)
+        settings = {"name": "tinycloud", "settings": {"endpoint": url}}
+        await world.config(provider="external", credentialsRef={"name": "tinycloud"}, external=settings)
+        await world.machine()
+        while (await world.request()).status.phase is not MachinePhase.RUNNING:  # noqa: ASYNC110 -- nothing tells
+            await asyncio.sleep(0.02)
+        while not (config := await world.now(ProviderConfig, "lab")).status.ready:  # noqa: ASYNC110 -- the same
+            await asyncio.sleep(0.02)
+        assert (await world.request()).status.ip_addresses == ("10.7.0.1", "203.0.113.1")
+        assert config.status.provider_version == "3.2"
+        await world.remove(MachineRequest, "cp-0")
+        while await world.exists(MachineRequest, "cp-0"):  # noqa: ASYNC110 -- the same
+            await asyncio.sleep(0.02)
+        assert cloud.existing() == []
+        assert fake.KEY not in await world.everything_said()
+        await world.end()

@@ -38,7 +38,7 @@ def test_listing_providers_imports_none(module: str) -> None:
 
 
 def test_a_provider_that_is_not_installed_is_named_with_those_that_are() -> None:
-    with pytest.raises(InvalidConfiguration, match="no provider 'tinycloud'; there are: .*simulated"):
+    with pytest.raises(InvalidConfiguration, match=r"no provider .tinycloud.; there are: .*simulated"):
         registry.connect(config(external=ExternalSection(name="tinycloud")), {}, Surroundings())
 
 

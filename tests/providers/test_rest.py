@@ -74,11 +74,16 @@ async def test_how_long_to_wait_is_passed_on(status: int) -> None:
     assert raised.value.retry_after == 17
 
 
-async def test_a_date_to_wait_for_is_no_number_and_no_error() -> None:
-    async with serving(answering(429, Retry_After="Wed, 21 Oct 2015 07:28:00 GMT")) as rest:
+@pytest.mark.parametrize(
+    ("told", "seconds"),
+    [("Wed, 21 Oct 2015 07:28:30 GMT", 90), ("Wed, 21 Oct 2015 07:00:00 GMT", 0), ("soon", 0), ("", 0)],
+)
+async def test_a_date_to_wait_for_is_reckoned_by_the_other_sides_clock(told: str, seconds: float) -> None:
+    handler = answering(429, Retry_After=told, Date="Wed, 21 Oct 2015 07:27:00 GMT")
+    async with serving(handler) as rest:
         with pytest.raises(RateLimited) as raised:
             await rest.call("GET", "/vms")
-    assert raised.value.retry_after == 0
+    assert raised.value.retry_after == seconds
 
 
 async def test_what_is_expected_is_no_error() -> None:

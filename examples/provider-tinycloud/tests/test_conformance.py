@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from butler_tinycloud.provider import MARK, USER_DATA_LIMIT
-from tinycloud_fake import KEY, Tinycloud, serving
+from tinycloud_fake import KEY, Tinycloud
 
 from butler.api.model import ObjectMeta
 from butler.api.provider import ExternalSection, ProviderConfig, ProviderConfigSpec
@@ -18,6 +18,7 @@ from butler.errors import CredentialsInvalid, InvalidConfiguration
 from butler.providers import registry
 from butler.providers.contract import MachineOrder, Provider, Surroundings
 from butler.providers.testing import ConformanceKit, Harness, Seen
+from butler.providers.testing.web import serving
 
 
 def config(**settings: object) -> ProviderConfig:
@@ -85,7 +86,7 @@ class TestTinycloud(ConformanceKit):
     @pytest.fixture
     async def harness(self) -> AsyncIterator[Harness]:
         cloud = Tinycloud()
-        async with serving(cloud) as url:
+        async with serving(cloud.app()) as url:
             yield TinycloudHarness(cloud, url)
 
 

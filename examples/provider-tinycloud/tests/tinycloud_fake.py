@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import itertools
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -121,17 +119,3 @@ def _wrong(body: dict[str, Any]) -> str:
 
 def _error(status: int, code: str, message: str) -> web.Response:
     return web.json_response({"error": {"code": code, "message": message}}, status=status)
-
-
-@asynccontextmanager
-async def serving(cloud: Tinycloud) -> AsyncIterator[str]:
-    """The address at which it answers."""
-    runner = web.AppRunner(cloud.app(), shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    try:
-        host, port = runner.addresses[0][:2]
-        yield f"http://{host}:{port}"
-    finally:
-        await runner.cleanup()

@@ -58,7 +58,9 @@ class _Clause:
 
 
 @lru_cache(maxsize=512)
-def negotiate(accept: str | None, is_custom: bool = False, is_collection: bool = False) -> Representation:
+def negotiate(
+    accept: str | None, is_custom: bool = False, is_collection: bool = False, *, has_table: bool = True
+) -> Representation:
     """The best offer for an API resource; custom resources accept `application/*` too. Raises NotAcceptable."""
     if not accept:
         return Representation()
@@ -73,7 +75,7 @@ def negotiate(accept: str | None, is_custom: bool = False, is_collection: bool =
             last_resort = None if is_custom else offered
         for is_yaml in _OFFERS.get(clause.type, ()):
             representation = _offer(clause.parameters, is_yaml)
-            if representation is not None:
+            if representation is not None and (has_table or representation.form is not Form.TABLE):
                 return representation
     if last_resort is not None:
         return last_resort

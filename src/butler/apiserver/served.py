@@ -223,6 +223,7 @@ class ServedSpace(Space):
         """Who wants to know of changes to which resource."""
         found: dict[str, list[Observer]] = {
             "/namespaces": [self._namespaces.see_namespace],
+            "/configmaps": [self._namespaces.see_config_map],
             "/secrets": [self._token_secrets.see],
             "/serviceaccounts": [self._token_secrets.see_account],
             "/services": [self._see_service],

@@ -16,7 +16,7 @@ from butler.api.provider import ProviderConfig
 from butler.api.shared import SYSTEM_NAMESPACE, SecretRef
 from butler.engines.core import Secret
 from butler.errors import ButlerError, CredentialsInvalid, NotFound, RateLimited
-from butler.kube.client import Selection
+from butler.kube.client import Client, Selection
 from butler.providers import registry
 from butler.providers.contract import Connect, Provider, Surroundings
 from butler.runtime.informer import Informer
@@ -133,13 +133,11 @@ class Accounts:
 
     async def _made(self, name: str, config: ProviderConfig) -> Account:
         normal = normalise(config)
-        secret = await self._secret(normal, config)
-        kind = normal.spec.provider
-        assert kind is not None, "normalise() fills it in"
-        data = {entry: value.decode(errors="replace") for entry, value in secret.data.items()} if secret else {}
-        ref = normal.spec.credentials_ref
-        credentials = canonical_keys(kind, data, ref.key if ref else None)
-        provider = self._connect(normal, credentials, self.surroundings)
+        if (ref := normal.spec.credentials_ref) is not None:
+            for namespace in _places(ref, config):
+                self._follow(namespace, ref.name, config.key)
+        secret = await _secret(self._client, normal, config)
+        provider = self._connect(normal, _credentials(normal, secret), self.surroundings)
         gate = self._gates.setdefault(name, Gate(self._at_once, self.surroundings.clock))
         version = secret.metadata.resource_version if secret else ""
         account = Account(name, normal, provider, gate, _stamp(config, version))
@@ -148,22 +146,6 @@ class Accounts:
         return account
 
     # -- secrets ----------------------------------------------------------------------------------------------
-
-    async def _secret(self, normal: ProviderConfig, config: ProviderConfig) -> Secret | None:
-        ref, kind = normal.spec.credentials_ref, normal.spec.infrastructure
-        if ref is None:
-            return None
-        places = _places(ref, config)
-        for namespace in places:
-            self._follow(namespace, ref.name, config.key)
-        for namespace in places:
-            try:
-                found: Secret = await self._client.get(Secret, ref.name, namespace)
-            except NotFound:
-                continue
-            return found
-        where = " or ".join(places)
-        raise CredentialsInvalid(kind, "", f"there is no Secret {ref.name} in namespace {where}; create it")
 
     def _follow(self, namespace: str, name: str, config: str) -> None:
         place = key(namespace, name)
@@ -218,6 +200,36 @@ class Accounts:
             accounts, self._accounts = list(self._accounts.values()), {}
             for account in accounts:
                 await account.provider.close()
+
+
+async def connect_alone(client: Client, config: ProviderConfig, surroundings: Surroundings) -> Provider:
+    """A connection for one command; whoever has it closes it. Raises CredentialsInvalid, InvalidConfiguration."""
+    normal = normalise(config)
+    secret = await _secret(client, normal, config)
+    return registry.connect(normal, _credentials(normal, secret), surroundings)
+
+
+async def _secret(client: Client, normal: ProviderConfig, config: ProviderConfig) -> Secret | None:
+    ref = normal.spec.credentials_ref
+    if ref is None:
+        return None
+    places = _places(ref, config)
+    for namespace in places:
+        try:
+            found: Secret = await client.get(Secret, ref.name, namespace)
+        except NotFound:
+            continue
+        return found
+    where = " or ".join(places)
+    told = f"there is no Secret {ref.name} in namespace {where}; create it"
+    raise CredentialsInvalid(normal.spec.infrastructure, "", told)
+
+
+def _credentials(normal: ProviderConfig, secret: Secret | None) -> dict[str, str]:
+    kind, ref = normal.spec.provider, normal.spec.credentials_ref
+    assert kind is not None, "normalise() fills it in"
+    data = {entry: value.decode(errors="replace") for entry, value in secret.data.items()} if secret else {}
+    return canonical_keys(kind, data, ref.key if ref else None)
 
 
 def pause_after(error: RateLimited) -> timedelta:

@@ -19,7 +19,7 @@ from .accounts import Account, Accounts
 from .requests import PROGRESSING, READY, Requests, changed, known_of
 
 FINALIZER = f"machinerequest.{GROUP}/finalizer"
-VM_DELETED, VM_STOPPED = "VMDeleted", "VMStopped"
+VM_DELETED, VM_STOPPED, VM_NOT_FOUND = "VMDeleted", "VMStopped", "VMNotFound"
 
 CHECK = timedelta(seconds=30)
 """How often a running machine is looked at."""
@@ -96,6 +96,11 @@ class Machines(Requests[MachineRequest]):
 
     def _lost(self, request: MachineRequest) -> Outcome:
         """Said, and not put right: what was on it is gone, and only its owner knows what that means."""
+        before = request.status.condition(READY)
+        if before is None or before.reason not in (VM_NOT_FOUND, VM_DELETED):
+            # Some infrastructures overlook a machine once in a while.
+            doubt = condition(READY, "Unknown", VM_NOT_FOUND, "The infrastructure does not show the machine.")
+            return Outcome(changed(request.status, doubt), _SOONEST)
         message = (
             f"The machine {request.status.provider_id} is gone from the infrastructure, and nobody asked for that."
         )

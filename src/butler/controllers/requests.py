@@ -108,7 +108,9 @@ class Requests(Reconciler[R], ABC, Generic[R]):
     async def reconcile(self, obj: R) -> Outcome:
         try:
             request = normalise(obj)
-            if not was_attempted(obj) and self.accounts.config(config_of(obj)) is not None:
+            if not was_attempted(obj) and (config := self.accounts.config(config_of(obj))) is not None:
+                if config.deleting:
+                    raise ProviderConfigMissing(f"ProviderConfig {config.key} is being deleted; use another")
                 return Outcome(self.stamped(obj, self.begun(obj)), again=timedelta(0))
             async with self.accounts.visit(config_of(obj), key_of(obj), self._wake) as account:
                 return self._stamped(obj, await self.advance(request, account))

@@ -75,7 +75,6 @@ class Machine:
     mac_addresses: tuple[str, ...] = ()
     task: str = ""
     """The infrastructure's task that is at work for it; it comes back as `Known` with the next call."""
-    zone: str = ""
 
 
 @dataclass(frozen=True, slots=True)

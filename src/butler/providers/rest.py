@@ -7,6 +7,7 @@ import base64
 import ssl
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import aiohttp
@@ -63,9 +64,15 @@ class Reply:
 
     @property
     def retry_after(self) -> float:
-        """Seconds the other side asks to wait; 0 when it does not say, or names a date."""
+        """Seconds the other side asks to wait; 0 when it does not say. A date is reckoned by the other side's clock."""
         text = self.headers.get("Retry-After", "").strip()
-        return float(text) if text.isascii() and text.isdigit() else 0.0
+        if text.isascii() and text.isdigit():
+            return float(text)
+        try:
+            until, now = parsedate_to_datetime(text), parsedate_to_datetime(self.headers.get("Date", ""))
+            return max((until - now).total_seconds(), 0.0)
+        except (ValueError, TypeError):
+            return 0.0
 
 
 @dataclass(frozen=True, slots=True)

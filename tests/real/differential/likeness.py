@@ -48,8 +48,8 @@ class Likeness:
             return {"status": answer.status}
         shown = {name: answer.headers.get(name.lower(), []) for name in step.compared_headers}
         body = self._value(answer.body if step.look is None or answer.status != 200 else step.look(answer.body))
-        if "example.org" in step.path and isinstance(body, dict) and body.get("kind") == "Status":
-            body = _in_order(body)
+        if isinstance(body, dict) and body.get("kind") == "Status":
+            body = _in_order(body, is_custom="example.org" in step.path)
         return {"status": answer.status, "headers": self._value(shown), "body": body}
 
     def _value(self, value: Any, key: str = "") -> Any:
@@ -93,13 +93,15 @@ class Likeness:
         return _VERSION_IN_TEXT.sub(lambda found: self._versions.get(found[0], found[0]), text)
 
 
-def _in_order(status: dict[str, Any]) -> dict[str, Any]:
-    """Problems of a custom object come in the order of a Go map, that is in none."""
+def _in_order(status: dict[str, Any], *, is_custom: bool) -> dict[str, Any]:
+    """Conflicts, and problems of a custom object, come in the order of a Go map, that is in none."""
     causes = (status.get("details") or {}).get("causes", [])
-    if len(causes) < 2:
+    if len(causes) < 2 or not (is_custom or status.get("reason") == "Conflict"):
         return status
     details = {**status["details"], "causes": sorted(causes, key=lambda one: (one.get("field", ""), one["message"]))}
-    return {**status, "details": details, "message": "".join(sorted(status["message"]))}
+    is_list = status.get("reason") == "Invalid"
+    message = "".join(sorted(status["message"])) if is_list else status["message"]
+    return {**status, "details": details, "message": message}
 
 
 def _of_manager(entry: dict[str, Any]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ Holds = Callable[[Answer], bool]
 NOTHING: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Step:
     """One request. In path, headers and body `$ns` stands for the namespace of the case, and `${made.metadata.uid}`
     for a value in the answer to the step that was saved as `made`."""
@@ -48,6 +48,10 @@ class Step:
     """Places in the answer that are the server's own choice, with `*` for any key or index."""
     differs: Mapping[str, Difference | Unfinished] = field(default_factory=dict)
     """Places in the answer (`body.…`, `headers.…`, or `answer` for the code and all) that differ on purpose."""
+
+
+    def __repr__(self) -> str:
+        return f"{self.method} {self.path} {'' if self.body is None else self.body}"
 
 
 @dataclass(frozen=True)

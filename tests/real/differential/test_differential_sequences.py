@@ -31,6 +31,7 @@ def test_an_object_lives_the_same_life(kind: str, pair: Pair) -> None:
     def each(data: st.DataObject) -> None:
         case = data.draw(lives(KINDS[kind]))
         verdict = pair.runner.run(pair.compare(case))
-        assert not verdict.open, "\n".join([*verdict.open, *(f"{step.method} {step.path} {step.body}" for step in case.steps)])
+        if verdict.open:
+            pytest.fail("\n".join([*verdict.open, *map(repr, case.steps)]), pytrace=False)
 
     each()

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from tests.real.e2e import suite
 
+_SERVERS = ("real", "embedded")
+
 
 def main() -> int:
     options = _parser().parse_args()
     made = []
-    for on in options.on or ("real", "embedded"):
+    for on in options.on:
         folder = Path(tempfile.mkdtemp(prefix=f"butler-e2e-{on}-"))
         print(f"e2e: running on the {on} server; the log is {folder}/e2e.test.log", file=sys.stderr, flush=True)
         made.append(suite.run(on, folder, options.focus))
@@ -24,7 +26,7 @@ def main() -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.real.e2e", description=__doc__)
-    parser.add_argument("on", nargs="*", metavar="SERVER", choices=("real", "embedded", []), help="real or embedded")
+    parser.add_argument("on", nargs="*", metavar="SERVER", choices=_SERVERS, default=_SERVERS, help="real or embedded")
     parser.add_argument("--focus", default="", metavar="REGEX", help="only tests with such names")
     return parser
 

@@ -27,6 +27,15 @@ AREAS: Mapping[str, str] = MappingProxyType(
         "leases": r"\[sig-node\] Lease",
         "service accounts": r"\[sig-auth\] ServiceAccounts",
         "reviews": r"\[sig-auth\] (SelfSubjectReview|SubjectReview)",
+        "certificates": r"\[sig-auth\] Certificates API .*CSR API operations",
+        "workloads": r"\[sig-apps\] (CronJob should support|DisruptionController should (create a Pod|list and))",
+        "limits": r"\[sig-scheduling\] LimitRange should list",
+        "nodes": r"\[sig-node\] (Node Lifecycle|PodTemplates|RuntimeClass should support)",
+        "networks": r"\[sig-network\] (API Server|Endpoints|Ingress API|IngressClass API|Netpol API|ServiceCIDR and) ",
+        "endpoint slices": r"\[sig-network\] EndpointSlice should support creating",
+        "services": r"\[sig-network\] Services should (complete a service|delete a coll|find a serv|provide secure)",
+        "storage": r"\[sig-storage\] (CSINodes|CSIStorageCapacity|StorageClasses CSI|VolumeAttachment Conformance) ",
+        "volumes": r"\[sig-storage\] (CSIInlineVolumes should run|VolumeAttributesClass|PersistentVolumes CSI Conf)",
     }
 )
 """What each part of the selection is called → the tests in it."""
@@ -46,3 +55,12 @@ LEFT_OUT: Mapping[str, str] = MappingProxyType(
     }
 )
 """Tests of these areas that are not run → why."""
+
+DIFFERENT: Mapping[str, str] = MappingProxyType(
+    {
+        r"health handlers should contain necessary": "asks for the checks of etcd and of kube-apiserver's own hooks",
+        r"exceeds the estimated cost limit": "rules are not refused for what they might cost, but stopped when they do",
+        r"ServiceCIDR API operations": "the network of Services is not an object",
+    }
+)
+"""Tests that fail on the embedded server on purpose → why. The reference names each."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -32,6 +31,11 @@ class Hands:
     async def ask_for_cluster(self, workers: int) -> None:
         for obj, kind in objects.cluster(workers):
             await self.management.create(obj, kind)
+        # Whoever finds no kubeconfig does not look again for half a minute.
+        pair = Authority().pair
+        authority = {"tls.crt": pair.certificate.decode(), "tls.key": pair.key.decode()}
+        await self.management.create(objects.secret(f"{NAME}-ca", **authority), Secret.address)
+        await self.management.create(objects.secret(f"{NAME}-kubeconfig", value=self._kubeconfig), Secret.address)
 
     async def change_workers(self, **spec: Any) -> None:
         await self._patch(MachineDeployment.address, WORKERS, {"spec": spec})
@@ -42,8 +46,10 @@ class Hands:
     async def ask_for_version(self, version: str) -> None:
         await self._patch(KamajiControlPlane.address, NAME, {"spec": {"version": version}})
 
-    async def delete_a_machine(self) -> None:
-        name = min(one["metadata"]["name"] for one in await self._all(Machine.address))
+    async def some_machine(self) -> str:
+        return str(min(one["metadata"]["name"] for one in await self._all(Machine.address)))
+
+    async def delete_machine(self, name: str) -> None:
         await self.management.delete(Machine, name, NAMESPACE)
 
     async def delete_cluster(self) -> None:
@@ -52,19 +58,14 @@ class Hands:
     # -- the control plane ----------------------------------------------------------------------------------------
 
     async def start_control_plane(self) -> None:
-        pair = Authority().pair
-        authority = {"tls.crt": pair.certificate.decode(), "tls.key": pair.key.decode()}
-        await self.management.create(objects.secret(f"{NAME}-ca", **authority), Secret.address)
-        await self.management.create(objects.secret(f"{NAME}-kubeconfig", value=self._kubeconfig), Secret.address)
-        await self.report_version(objects.VERSION)
+        """It answers, and nobody knows yet what it is."""
+        status = {"initialization": {"controlPlaneInitialized": True}, "externalManagedControlPlane": True}
+        await self._patch(KamajiControlPlane.address, NAME, {"status": status}, "status")
 
     async def report_version(self, version: str) -> None:
         """All of it runs, in this version."""
         counts = dict.fromkeys(("replicas", "readyReplicas", "availableReplicas", "upToDateReplicas"), 2)
-        status = {
-            "initialization": {"controlPlaneInitialized": True}, "version": version, "ready": True,
-            "externalManagedControlPlane": True, **counts,
-        }  # fmt: skip
+        status = {"version": version, "ready": True, **counts}
         await self._patch(KamajiControlPlane.address, NAME, {"status": status}, "status")
 
     # -- the infrastructure ---------------------------------------------------------------------------------------
@@ -111,16 +112,13 @@ class Hands:
         # A node that is created has no status yet, whatever was sent.
         await self.tenant.patch(NODES, name, {"status": made["status"]}, subresource="status")
 
-    async def say_of_nodes(self, names: Iterable[str] | None = None, **health: str) -> None:
-        for name in await self.nodes() if names is None else names:
+    async def say_of_nodes(self, **health: str) -> None:
+        for name in [one["metadata"]["name"] for one in (await self.tenant.list(NODES)).items]:
             change = {"status": {"conditions": objects.health(**health)}}
             await self.tenant.patch(NODES, name, change, subresource="status")
 
     async def lose_a_node(self) -> None:
-        await self.tenant.delete(NODES, min(await self.nodes()))
-
-    async def nodes(self) -> list[str]:
-        return [one["metadata"]["name"] for one in (await self.tenant.list(NODES)).items]
+        await self.tenant.delete(NODES, await self.some_machine())
 
     async def run_a_pod_on(self, node: str) -> None:
         await self.tenant.create(objects.pod("busy", node), PODS)

@@ -55,7 +55,7 @@ def cluster(workers: int) -> list[tuple[Json, Address]]:
         (made(NAME, {"controlPlaneEndpoint": _ENDPOINT}, finalizers=[_PART]), SimulatedCluster.address),
         template_of_machines("shop-worker"),
         (made("shop-worker", {"template": {"spec": {"format": "cloud-config"}}}), KubeadmConfigTemplate.address),
-        (made(NAME, {"version": VERSION, "replicas": 2}, finalizers=[_PART]), KamajiControlPlane.address),
+        (made(NAME, _control_plane(), finalizers=[_PART]), KamajiControlPlane.address),
         (made(NAME, _cluster()), Cluster.address),
         (made(WORKERS, _workers(workers)), MachineDeployment.address),
     ]
@@ -84,6 +84,16 @@ def _cluster() -> Json:
         "controlPlaneEndpoint": _ENDPOINT,
         "controlPlaneRef": reference(CONTROL_PLANE, "KamajiControlPlane", NAME),
         "infrastructureRef": reference(INFRASTRUCTURE, "SimulatedCluster", NAME),
+    }
+
+
+def _control_plane() -> Json:
+    addresses = ["InternalIP", "ExternalIP", "Hostname"]
+    return {
+        "version": VERSION,
+        "replicas": 2,
+        "network": {"serviceType": "LoadBalancer"},
+        "kubelet": {"cgroupfs": "systemd", "preferredAddressTypes": addresses},
     }
 
 

@@ -32,7 +32,7 @@ async def _lived(hands: Hands, silence: float) -> Record:
             recorder.stage = stage.name
             await stage.act(hands)
             try:
-                await quiet(recorder, stage.reached, silence, _PATIENCE)
+                await quiet(recorder, stage.reached, silence, _PATIENCE + 2 * silence)
             except TimeoutError as error:
                 raise TimeoutError(f"stage {stage.name!r} was not reached") from error
             recorder.note_stage()
@@ -58,8 +58,8 @@ def _config(path: Path) -> Config:
     return kubeconfig.parse(path.read_bytes(), path).config()
 
 
-def with_standins(directory: Path, delays: Delays) -> Record:
-    """A life with our stand-ins, in virtual time."""
+def with_standins(directory: Path, delays: Delays, silence: float = 5.0) -> Record:
+    """A life with our stand-ins, in virtual time. Each stage ends after so many seconds in which nothing happens."""
     found: list[Record] = []
 
     async def scenario(world: capi_world.World) -> None:
@@ -68,7 +68,7 @@ def with_standins(directory: Path, delays: Delays) -> Record:
         add_cluster_api(manager, lambda _: world.tenant, delays, clock=clock, chance=chance)
         async with asyncio.TaskGroup() as group:
             running = group.create_task(manager.run())
-            found.append(await _lived(Hands(world.client, world.tenant, "kubeconfig"), 5.0))
+            found.append(await _lived(Hands(world.client, world.tenant, "kubeconfig"), silence))
             running.cancel()
 
     capi_world.play(scenario, directory, delays=delays)

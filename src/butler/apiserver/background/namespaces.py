@@ -18,6 +18,7 @@ from .worker import Worker
 
 _USER = UserInfo("system:serviceaccount:kube-system:namespace-controller", groups=("system:masters",))
 _FINALIZER = "kubernetes"
+_CERTIFICATE = "kube-root-ca.crt"
 _CONDITIONS = {
     "NamespaceDeletionDiscoveryFailure": ("ResourcesDiscovered", "All resources successfully discovered"),
     "NamespaceDeletionGroupVersionParsingFailure": ("ParsedGroupVersions", "All legacy kube types successfully parsed"),
@@ -45,7 +46,7 @@ def options() -> WriteOptions:
 def contents(namespace: str, authority: str) -> tuple[Object, Object]:
     """What every namespace holds: an account, and the authority that signs the server's certificate."""
     note = {"kubernetes.io/description": _AUTHORITY_NOTE}
-    certificate = {"name": "kube-root-ca.crt", "namespace": namespace, "annotations": note}
+    certificate = {"name": _CERTIFICATE, "namespace": namespace, "annotations": note}
     return (
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default", "namespace": namespace}},
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": certificate, "data": {"ca.crt": authority}},
@@ -55,7 +56,7 @@ def contents(namespace: str, authority: str) -> tuple[Object, Object]:
 def is_furnished(store: Store, space: str, namespace: str) -> bool:
     """Whether a namespace holds what every one holds; asked without a query."""
     return store.has(space, "/serviceaccounts", f"{namespace}/default") and store.has(
-        space, "/configmaps", f"{namespace}/kube-root-ca.crt"
+        space, "/configmaps", f"{namespace}/{_CERTIFICATE}"
     )
 
 
@@ -86,7 +87,13 @@ class Namespaces:
         if "/" not in event.key:
             return
         namespace, _, name = event.key.partition("/")
-        if self._space.namespaces.get(namespace) or name in ("default", "kube-root-ca.crt"):
+        if self._space.namespaces.get(namespace) or name in ("default", _CERTIFICATE):
+            self.worker.add(namespace)
+
+    def see_config_map(self, event: Event) -> None:
+        """Somebody may have changed what every namespace holds."""
+        namespace, _, name = event.key.partition("/")
+        if name == _CERTIFICATE and event.change is Change.MODIFIED:
             self.worker.add(namespace)
 
     async def _settle(self, name: str) -> None:
@@ -106,7 +113,10 @@ class Namespaces:
         resource = self._space.kinds.of_api_version(obj["apiVersion"], obj["kind"])
         assert resource is not None, obj["kind"]
         namespace, name = obj["metadata"]["namespace"], obj["metadata"]["name"]
-        if self._space.latest(Target(resource, namespace, name)) is not None:
+        found = self._space.latest(target := Target(resource, namespace, name))
+        if found is not None:
+            if obj.get("data") != found.decode().get("data"):
+                await writing.rebuild(self._space, target, lambda live: {**live, "data": obj["data"]}, options())
             return
         try:
             await writing.create(self._space, Target(resource, namespace), obj, options())

@@ -63,6 +63,10 @@ def _copy_labels(obj: Object) -> None:
 
 
 def _begin_job(obj: Object) -> None:
+    labels = obj["spec"]["template"]["metadata"].get("labels")
+    if labels and obj["metadata"].get("labels") == labels:
+        # Copied before, and then shared with the template.
+        del obj["metadata"]["labels"]
     if not obj["spec"]["manualSelector"]:
         _generate_selector(obj["spec"], obj["metadata"])
     _copy_labels(obj)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from butler.errors import not_supported
+from butler.errors import go_quoted, not_supported
 
 from ..resources import Object
 from . import formats
@@ -177,6 +177,28 @@ def _check_host_ports(found: Problems, containers: Iterable[Object], path: str) 
             if claim in taken:
                 found.append(duplicate(f"{path}[{index}].ports[{position}].hostPort", claim))
             taken.add(claim)
+
+
+def remarks_on_containers(spec: Object, path: str) -> list[str]:
+    """Variables and ports that stand twice, of which apply keeps one."""
+    found: list[str] = []
+    for list_name in ("initContainers", "containers"):
+        for index, container in enumerate(spec.get(list_name) or ()):
+            place = f"{path}.{list_name}[{index}]"
+            names = [one.get("name") for one in container.get("env") or ()]
+            found += [
+                f"{place}.env[{number}]: hides previous definition of {go_quoted(str(name))}, "
+                "which may be dropped when using apply"
+                for number, name in enumerate(names)
+                if name in names[:number]
+            ]
+            ports = [(one.get("containerPort"), one.get("protocol")) for one in container.get("ports") or ()]
+            found += [
+                f"{place}.ports[{number}]: duplicate port definition with {place}.ports[{ports.index(port)}]"
+                for number, port in enumerate(ports)
+                if port in ports[:number]
+            ]
+    return found
 
 
 def _check_field(found: Problems, name: str, path: str) -> None:

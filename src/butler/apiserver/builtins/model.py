@@ -11,7 +11,7 @@ from butler.errors import FieldError
 from ..resources import Object
 from .shaping import Shape
 
-NameRule = Literal["subdomain", "label", "label1035", "path-segment"]
+NameRule = Literal["subdomain", "label", "label1035", "path-segment", "ip"]
 """What an object of a kind may be called."""
 
 Change = Callable[[Object], None]
@@ -51,7 +51,7 @@ class BuiltIn:
     check: Check = _fine
     check_update: UpdateCheck | None = None
     remarks: Callable[[Object], list[str]] = _no_remarks
-    """What a client should know about what it writes."""
+    """What a client should know about what it writes; it is told when the object is new or its remarks are."""
     status: bool = False
     """Objects have a status, which only its own endpoint writes."""
     keeps_status: bool = False
@@ -74,7 +74,9 @@ class BuiltIn:
                 shape.apply(status)
         self.begin(obj)
 
-    def warnings(self, obj: Object, _old: Object | None) -> list[str]:
+    def warnings(self, obj: Object, old: Object | None) -> list[str]:
+        if old is not None and obj.get("spec") == old.get("spec") and obj.get("data") == old.get("data"):
+            return []
         return self.remarks(obj)
 
     def prepare_update(self, obj: Object, old: Object) -> None:

@@ -9,7 +9,7 @@ from butler.kube.quantity import Quantity
 
 from ..resources import Object
 from . import quantities
-from .containers import check_image_spaces
+from .containers import check_image_spaces, remarks_on_containers
 from .model import BuiltIn
 from .pod_checks import check_pod_spec, check_template, check_tolerations
 from .pod_defaults import fill_pod_spec
@@ -161,6 +161,10 @@ def check_metadata_and_spec(found: Problems, obj: Object) -> None:
     check_image_spaces(found, obj["spec"], "spec")
 
 
+def _remark_on_pod(obj: Object) -> list[str]:
+    return remarks_on_containers(obj["spec"], "spec")
+
+
 def _check_pod(obj: Object) -> list[FieldError]:
     found: Problems = []
     check_metadata_and_spec(found, obj)
@@ -262,6 +266,7 @@ KINDS = {
         carry=_carry_pod,
         check=_check_pod,
         check_update=_check_pod_update,
+        remarks=_remark_on_pod,
         status=True,
         generation=("spec",),
     ),

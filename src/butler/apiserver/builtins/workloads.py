@@ -6,6 +6,7 @@ from butler.errors import FieldError, not_supported
 
 from ..resources import Object
 from . import formats, selectors
+from .containers import remarks_on_containers
 from .model import BuiltIn
 from .pod_checks import check_template
 from .pod_defaults import fill_claim_spec, fill_pod_spec
@@ -127,6 +128,10 @@ def _check_always_running(found: Problems, template: Object, path: str, kind: st
     if spec.get("activeDeadlineSeconds") is not None:
         detail = f"activeDeadlineSeconds in {kind} is not Supported"
         found.append(forbidden(f"{path}.spec.activeDeadlineSeconds", detail))
+
+
+def _remark_on_template(obj: Object) -> list[str]:
+    return remarks_on_containers((obj["spec"].get("template") or {}).get("spec") or {}, "spec.template.spec")
 
 
 def _check_deployment(obj: Object) -> list[FieldError]:
@@ -353,6 +358,7 @@ KINDS = {
     ("apps", "Deployment"): BuiltIn(
         fill=_fill_deployment,
         check=_check_deployment,
+        remarks=_remark_on_template,
         check_update=_check_deployment_update,
         status=True,
         generation=("spec", "metadata.annotations"),
@@ -360,6 +366,7 @@ KINDS = {
     ("apps", "ReplicaSet"): BuiltIn(
         fill=_fill_replica_set,
         check=_check_replica_set,
+        remarks=_remark_on_template,
         check_update=_check_replica_set_update,
         status=True,
         generation=("spec",),
@@ -367,6 +374,7 @@ KINDS = {
     ("apps", "StatefulSet"): BuiltIn(
         fill=_fill_stateful_set,
         check=_check_stateful_set,
+        remarks=_remark_on_template,
         check_update=_check_stateful_set_update,
         status=True,
         name_rule="label",
@@ -376,6 +384,7 @@ KINDS = {
         fill=_fill_daemon_set,
         carry=_carry_daemon_set,
         check=_check_daemon_set,
+        remarks=_remark_on_template,
         check_update=_check_daemon_set_update,
         status=True,
         generation=("spec",),
@@ -384,6 +393,7 @@ KINDS = {
     ("", "ReplicationController"): BuiltIn(
         fill=_fill_replication_controller,
         check=_check_replication_controller,
+        remarks=_remark_on_template,
         status=True,
         generation=("spec",),
     ),

@@ -62,7 +62,11 @@ class Call:
         headers = self.request.headers
         return answers.View(
             negotiation.negotiate(
-                headers.get("Accept"), self.target.resource.is_custom, self.verb in ("list", "watch")
+                headers.get("Accept"),
+                self.target.resource.is_custom,
+                self.verb in ("list", "watch"),
+                # What is never stored is never listed, and has no columns.
+                has_table=self.target.resource.verbs != ("create",),
             ),
             tables.included(self.query.get("includeObject")),
             self.space.now(),
@@ -124,6 +128,7 @@ class Face:
         attributes = self._attributes(request, address, query)
         user = self._authorized(request, space, attributes)
         if not address.plural:
+            queries.check_timeout(query)
             return await self._documents.answer(request, space, address.path)
         resource = space.kinds.at(address.group, address.version, address.plural)
         if resource is None or not _is_in_scope(resource, address, attributes.verb):

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 
 from aiohttp.web import StreamResponse
 
-from butler.apiserver import accepting, binding, deleting, evicting, objectmeta, reading, scaling, storing, writing
+from butler.apiserver import (
+    accepting,
+    binding,
+    deleting,
+    evicting,
+    objectmeta,
+    patching,
+    reading,
+    scaling,
+    storing,
+    writing,
+)
 from butler.apiserver.apply import Writer, record_create
 from butler.apiserver.auth import reviews, token_requests
 from butler.apiserver.builtins import catalogue
@@ -132,11 +143,13 @@ async def _approve(call: Call) -> StreamResponse:
     """Set the approval conditions of a CertificateSigningRequest."""
     if call.verb == "get":
         return answers.one(await reading.get(call.space, call.target), call.view())
-    wanted = await _named_body(call)
+    change = await _approval(call)
     target = Target(call.target.resource, "", call.target.name)
     now = call.space.timestamp()
 
     def build(live: Object) -> Object:
+        wanted = change(live)
+        _take_over(wanted["metadata"], live["metadata"])
         status = live.setdefault("status", {})
         conditions = (wanted.get("status") or {}).get("conditions") or []
         status["conditions"] = [_dated(one, status.get("conditions") or [], now) for one in conditions]
@@ -145,6 +158,23 @@ async def _approve(call: Call) -> StreamResponse:
     obj = await _store_directly(call, target, build)
     resource = target.resource
     return answers.document({"apiVersion": resource.api_version, "kind": resource.kind, **obj}, view=call.view())
+
+
+async def _approval(call: Call) -> Callable[[Object], Object]:
+    """What the stored request is to become, by an update or a patch."""
+    if call.verb == "update":
+        wanted = await _named_body(call)
+        return lambda live: wanted
+    patch = await intake.read_patch(call, call.write_options("PatchOptions"))
+    return lambda live: patching.patched(call.target, call.media_type, live, patch)
+
+
+def _take_over(wanted: Object, meta: Object) -> None:
+    """The metadata that any endpoint of a built-in kind may change."""
+    for name in ("labels", "annotations"):
+        meta.pop(name, None)
+        if wanted.get(name):
+            meta[name] = wanted[name]
 
 
 def _dated(condition: Object, before: list[Object], now: str) -> Object:

@@ -52,12 +52,17 @@ def parse_time(text: str, layout: str = LAYOUT) -> datetime:
 
 def second_text(text: str) -> str:
     """The text Kubernetes stores for a `Time`: whole seconds in UTC. Raises ValueError."""
-    return text if _PLAIN.fullmatch(text) and parse_time(text) else f"{parse_time(text):%Y-%m-%dT%H:%M:%SZ}"
+    return text if _PLAIN.fullmatch(text) and parse_time(text) else _written(parse_time(text), "seconds")
 
 
 def micro_text(text: str) -> str:
     """The text Kubernetes stores for a `MicroTime`: microseconds in UTC. Raises ValueError."""
-    return f"{parse_time(text, MICRO_LAYOUT):%Y-%m-%dT%H:%M:%S.%fZ}"
+    return _written(parse_time(text, MICRO_LAYOUT), "microseconds")
+
+
+def _written(moment: datetime, precision: str) -> str:
+    # Unlike strftime, this writes the years of the first millennium with all their digits.
+    return f"{moment.replace(tzinfo=None).isoformat(timespec=precision)}Z"
 
 
 _PLAIN = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z", re.ASCII)

@@ -153,21 +153,24 @@ def _held_up(scope: Scope, said: str, found: Sequence[Trouble]) -> Explanation:
     chain = [said, *(one.text for one in found[:_NAMED])]
     if len(found) > _NAMED:
         chain.append(f"and {len(found) - _NAMED} more machines that are not ready")
+    whose, waiting_for = worst.whose, worst.text
     ready = provider.status.condition(READY)
     if ready is not None and ready.status == "False":
         chain.append(f"ProviderConfig {provider.metadata.name}: {ready.message}")
+        if not worst.is_serious:
+            whose, waiting_for = Whose.INFRASTRUCTURE, chain[-1]
     if worst.is_lost:
         # Cluster API makes another one for it.
         command = f"kubectl delete machine {worst.machine} -n {scope.namespace}"
-    elif worst.is_serious:
-        command = f"kubectl describe providerconfig {provider.metadata.name} -n {provider.metadata.namespace}"
-    else:
+    elif whose is Whose.NOBODY:
         command = f"butlerctl cluster nodes {scope.name}{_flag(cluster)}"
+    else:
+        command = f"kubectl describe providerconfig {provider.metadata.name} -n {provider.metadata.namespace}"
     return Explanation(
         summary=f"{scope.name} waits for its workers",
-        waiting_for=worst.text,
+        waiting_for=waiting_for,
         since=_since(cluster, "WorkersReady") or cluster.metadata.creation_timestamp,
-        whose=worst.whose.value,
+        whose=whose.value,
         next_command=command,
         chain=tuple(chain),
     )

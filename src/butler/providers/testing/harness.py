@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import ClassVar, NoReturn
+from uuid import NAMESPACE_DNS, uuid5
 
 import pytest
 
@@ -70,7 +71,7 @@ class Harness(ABC):
         """A machine that the infrastructure is able to make."""
         return MachineOrder(
             name=name,
-            token=token or f"00000000-0000-4000-8000-{name.encode().hex()[-12:]:0>12}",
+            token=token or str(uuid5(NAMESPACE_DNS, f"{name}.conformance.test")),
             cpu=2,
             memory_mb=4096,
             disk_gb=20,

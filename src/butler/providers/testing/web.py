@@ -1,9 +1,10 @@
-"""Faults for fake infrastructures that are web servers on loopback."""
+"""For fake infrastructures that are web servers on loopback: an address, and faults."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
@@ -42,6 +43,19 @@ def troubling(faults: Faults, answer: Answer = plain) -> Middleware:
         return reply
 
     return middleware
+
+
+@asynccontextmanager
+async def serving(app: web.Application) -> AsyncIterator[str]:
+    """The address on loopback at which a fake answers."""
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        host, port = runner.addresses[0][:2]
+        yield f"http://{host}:{port}"
+    finally:
+        await runner.cleanup()
 
 
 def _cut(request: web.Request) -> web.Response:

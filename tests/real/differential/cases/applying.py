@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from tests.real.differential.kinds import GADGETS, OWN, TEXT, WIDGETS, gadget, own, structure, thing, widget
@@ -59,7 +58,7 @@ CASES = (
     case("removal of a field that nobody else owns", _map(a="1", b="2"), _map(a="1"), _map()),
     case("removal of a field that another owns too", _map(a="1", b="2"), _map("two", b="2"), _map(a="1"), get(f"{MAPS}/a"), apply(f"{MAPS}/a", config_map("a"), "two")),
     case("a conflict with another manager", _map(a="1"), _map("two", a="2"), _map("two", "force=true", a="2"), _map(a="3"), _map(b="4")),
-    case("conflicts with several managers", _map(a="1", b="1"), _map("two", c="1"), replace(_map("three", a="2", b="2", c="2"), ignore=("body.details.causes", "body.message"))),
+    case("conflicts with several managers", _map(a="1", b="1"), _map("two", c="1"), _map("three", a="2", b="2", c="2")),
     case("a conflict with an update", post(f"{MAPS}?fieldManager=updater", config_map("a", data={"a": "1"})), _map(a="2"), _map(a="1"), _map("two", "force=true", a="3")),
     case("conflicts with an update of a part", *quietly(post(f"{WIDGETS}?fieldManager=maker", widget("a", spec={"colour": "red"}))), patch(f"{WIDGETS}/a/status?fieldManager=controller", {"status": {"phase": "x"}}), _widget(colour="blue"), apply(f"{WIDGETS}/a/status", widget("a", status={"phase": "y"}), "three")),
     case("the same value is shared", _map(a="1"), _map("two", a="1"), _map("two", b="1"), get(f"{MAPS}/a")),

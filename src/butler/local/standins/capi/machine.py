@@ -71,7 +71,7 @@ class Machines(Reconciler[Machine]):
             return Outcome(_paused(machine, why))
         sight = await self._look(machine, cluster)
         await self._adopt(sight)
-        if change := _completion(sight):
+        if (change := _completion(sight)) and not self._is_unseen(sight):
             meta = machine.metadata
             await self._shared.client.patch(Machine, meta.name, {"spec": change}, meta.namespace, manager=MANAGER)
             # That changed the machine, and so wakes it.
@@ -100,6 +100,10 @@ class Machines(Reconciler[Machine]):
         ready = next((one for one in status.conditions if one.type == "Ready"), None)
         wait = waits_until_available(machine, ready, now)
         return Outcome(status, again=timedelta(seconds=wait) if wait else None, notes=notes, error=error)
+
+    def _is_unseen(self, sight: Sight) -> bool:
+        """Whether nobody has seen the machine yet, and somebody may want to: it begins as Pending."""
+        return not self._shared.hold and sight.machine.status.phase is None
 
     def _is_about_to_change(self, sight: Sight, status: MachineStatus) -> bool:
         """Whether a machine was never seen yet, is on its way, and nothing is in it."""

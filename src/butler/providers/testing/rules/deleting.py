@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
+
+from butler.errors import ProviderUnavailable
 
 from ...contract import Known, Power
 from ..driving import connected, driving, made, names
@@ -54,7 +57,9 @@ class DeletingRules:
         order = harness.order("early")
         async with connected(harness) as provider:
             machine = await provider.create(order)
-            await provider.delete(order.name, order.token, Known(machine.id, machine.task))
+            # It may be too early for that, but then it is not too late.
+            with suppress(ProviderUnavailable):
+                await provider.delete(order.name, order.token, Known(machine.id, machine.task))
         async with driving(harness) as driver:
             await driver.take_down(order)
         await harness.pass_time(harness.patience)

@@ -1,0 +1,53 @@
+"""butleradm provider list."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import click
+
+from butler.api.provider import ProviderConfig
+from butler.kube.ages import human
+from butler.kube.client import Selection
+
+from ..command import command
+from ..output import document, output_option, say, table
+from ..session import Session
+
+
+@command
+@output_option("table", "json", "yaml", "name")
+def list_(session: Session, output: str) -> None:
+    """List the ProviderConfigs of all namespaces, or of one.
+
+    \b
+    Example:
+      butleradm provider list
+    """
+    configs = session.reader.list(ProviderConfig, Selection(session.wishes.namespace)).items
+    if output in ("json", "yaml"):
+        click.echo(document([_item(one) for one in configs], output))
+    elif output == "name":
+        click.echo("".join(f"{one.metadata.name}\n" for one in configs), nl=False)
+    elif not configs:
+        say("no providers; see docs/howto for how to make one")
+    else:
+        now = session.clock.now()
+        rows = [[*_item(one).values(), _age(one, now)] for one in configs]
+        click.echo(table(["NAME", "NAMESPACE", "PROVIDER", "READY", "VERSION", "AGE"], rows, painted="READY"))
+
+
+def _age(config: ProviderConfig, now: datetime) -> str:
+    created = config.metadata.creation_timestamp
+    return human(int((now - created).total_seconds())) if created is not None else ""
+
+
+def _item(config: ProviderConfig) -> dict[str, str]:
+    ready = config.status.condition("Ready")
+    return {
+        "name": config.metadata.name,
+        "namespace": config.metadata.namespace,
+        "provider": config.spec.infrastructure,
+        "ready": ready.status if ready is not None else "Unknown",
+        "version": config.status.provider_version or "",
+    }

@@ -1,0 +1,48 @@
+"""butleradm provider, as people type it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+
+from tests.local.shells import Shell
+
+
+def test_providers_are_listed_and_shown(started: Shell) -> None:
+    (item,) = json.loads(started.butleradm("provider", "list", "-o", "json").out)
+    assert (item["name"], item["namespace"], item["provider"], item["ready"]) == (
+        "simulated", "butler-system", "simulated", "True",
+    )  # fmt: skip
+    assert "simulated   butler-system" in started.butleradm("provider", "ls").out
+    shown = started.butleradm("provider", "get", "simulated").out
+    assert "CredentialsValid   True" in shown
+    assert json.loads(started.butleradm("provider", "get", "simulated", "-o", "json").out)["spec"]["provider"]
+
+
+def test_a_provider_that_is_not_there_is_said_so(started: Shell) -> None:
+    for verb in ("get", "validate", "audit"):
+        ran = started.butleradm("provider", verb, "nowhere")
+        assert ran.code == 3
+        assert 'there is no provider "nowhere" in namespace butler-system' in ran.err
+
+
+def test_a_provider_is_tried_from_here(started: Shell) -> None:
+    ran = started.butleradm("provider", "validate", "simulated")
+    assert ran.code == 0, ran.err
+    assert "reachable" in ran.out
+
+
+def test_an_audit_knows_the_workers_of_clusters_and_finds_what_nobody_asks_for(shell: Shell) -> None:
+    shell.up("--empty")
+    assert shell.butlerctl("cluster", "create", "shop", "--workers", "2", "--wait").code == 0
+    clean = shell.butleradm("provider", "audit", "simulated")
+    assert (clean.code, "2 things on simulated, all accounted for" in clean.out) == (0, True), clean.err
+    with closing(sqlite3.connect(shell.data / "datacentre.db")) as records:
+        records.execute("UPDATE vms SET token = 'nobody' WHERE number = 1")
+        records.commit()
+    found = shell.butleradm("provider", "audit", "simulated", "-o", "json")
+    assert found.code == 1
+    (orphan,) = json.loads(found.out)["leftBehind"]
+    assert (orphan["kind"], orphan["token"]) == ("vm", "nobody")
+    assert orphan["size"]
