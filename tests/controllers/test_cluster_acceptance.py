@@ -90,3 +90,19 @@ def test_a_cluster_that_was_made_keeps_its_networks() -> None:
     accept(cluster(status=status), world)
     with pytest.raises(Refused, match=r'podCIDR: Invalid value: "10.50.0.0/16": must stay 10.244.0.0/16'):
         accept(cluster(status=status, networking={"podCIDR": "10.50.0.0/16"}), world)
+
+
+def test_the_machines_of_a_cluster_stay_on_their_kind_of_infrastructure() -> None:
+    made = {"providerConfigRef": {"name": "simulated", "namespace": "butler-system"}}
+    wanted = cluster(providerConfigRef={"name": "metal"}, status=made)
+    section = {"networkName": "default/vlan", "credentialsRef": {"name": "secret"}}
+    metal = provider("metal", provider="harvester", harvester=section)
+    reason, message = refused(wanted, metal)
+    assert reason == "ValidationFailed"
+    assert "is on harvester, and the machines of this cluster are on simulated" in message
+
+
+def test_another_account_of_the_same_kind_may_take_over() -> None:
+    made = {"providerConfigRef": {"name": "simulated", "namespace": "butler-system"}}
+    wanted = cluster(providerConfigRef={"name": "other"}, status=made)
+    assert accept(wanted, surroundings(provider("other"))).provider.metadata.name == "other"

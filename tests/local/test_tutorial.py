@@ -41,7 +41,7 @@ def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
 def test_every_command_of_the_tutorial_works(environment: dict[str, str], tmp_path: Path) -> None:
     (first, _), *rest = commands()
     assert first.strip() == START
-    up = [BIN / "butleradm", "up", "--fast", "--detach", "--port", "0"]
+    up = [str(BIN / "butleradm"), "up", "--fast", "--detach", "--port", "0"]
     subprocess.run(up, env=environment, cwd=tmp_path, check=True, capture_output=True, timeout=60)
     script = "set -eu\n" + "".join(f"echo '<<{number}>>'\n{content}\n" for number, (content, _) in enumerate(rest))
     done = subprocess.run(

@@ -11,6 +11,7 @@ import pytest
 from tests.real import servers
 from tests.real.differential import kinds, sides
 from tests.real.differential.comparisons import Comparisons, Pair
+from tests.real.differential.verdicts import Tally
 
 _CONTROLLERS = (
     "garbage-collector-controller",
@@ -21,6 +22,7 @@ _CONTROLLERS = (
     "clusterrole-aggregation-controller",
 )
 """What the embedded server does by itself as well."""
+_TALLY = pytest.StashKey[Tally]()
 
 
 @pytest.fixture(scope="session")
@@ -40,13 +42,25 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
 
 
 @pytest.fixture(scope="session")
+def tally(request: pytest.FixtureRequest) -> Tally:
+    return request.config.stash.setdefault(_TALLY, Tally())
+
+
+@pytest.fixture(scope="session")
 def comparisons(pair: Pair, request: pytest.FixtureRequest) -> Comparisons:
     """Of all cases that were selected."""
     chosen = [item.callspec.params["case"] for item in request.session.items if _has_case(item)]
     made = Comparisons(pair)
-    made.start({f"{case.subject}: {case.name}": case for case in chosen})
+    made.start({case.title: case for case in chosen})
     return made
 
 
 def _has_case(item: pytest.Item) -> bool:
     return isinstance(item, pytest.Function) and hasattr(item, "callspec") and "case" in item.callspec.params
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    tally = config.stash.get(_TALLY, None)
+    if tally is not None:
+        terminalreporter.section("differential suite")
+        terminalreporter.write_line(tally.text())

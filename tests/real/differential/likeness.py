@@ -157,6 +157,4 @@ def mismatches(real: Any, embedded: Any, place: Place = "") -> Iterator[Mismatch
 def fits(place: Place, pattern: Place) -> bool:
     """Whether a place is at or below one with `*` for any key or index."""
     parts, wanted = place.split("."), pattern.split(".")
-    return len(parts) >= len(wanted) and all(
-        one in ("*", part) for part, one in zip(parts, wanted, strict=False)
-    )
+    return len(parts) >= len(wanted) and all(one in ("*", part) for part, one in zip(parts, wanted, strict=False))

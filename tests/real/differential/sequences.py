@@ -51,9 +51,7 @@ _META = _some(
     annotations=st.dictionaries(_NAMES, _WORDS, max_size=2),
     finalizers=st.sampled_from(([], ["example.org/x"], ["example.org/x", "example.org/y"])),
 )
-_PORTS = st.lists(
-    _some(name=_WORDS, protocol=st.sampled_from(("TCP", "UDP")), number=_SMALL, note=_WORDS), max_size=2
-)
+_PORTS = st.lists(_some(name=_WORDS, protocol=st.sampled_from(("TCP", "UDP")), number=_SMALL, note=_WORDS), max_size=2)
 _WIDGET_SPEC = _some(
     size=st.integers(0, 3),
     colour=st.sampled_from(("red", "green", "pink")),
@@ -62,7 +60,9 @@ _WIDGET_SPEC = _some(
     steps=st.lists(_some(do=_WORDS, times=_SMALL), max_size=2),
     labels=st.dictionaries(_NAMES, _WORDS, max_size=2),
     whole=_some(one=_WORDS, two=_WORDS),
-    free=st.dictionaries(_NAMES, st.one_of(_SMALL, st.lists(_SMALL, max_size=2), _some(k=_SMALL, l=_WORDS)), max_size=2),
+    free=st.dictionaries(
+        _NAMES, st.one_of(_SMALL, st.lists(_SMALL, max_size=2), _some(k=_SMALL, l=_WORDS)), max_size=2
+    ),
     maybe=st.one_of(st.none(), _WORDS),
     nested=_some(mode=_WORDS, on=st.booleans()),
     unknown=_SMALL,
@@ -174,7 +174,9 @@ def _deployment_status(value: Json) -> Json:
 
 _CONDITIONS = st.lists(
     st.builds(
-        lambda kind, status: {"type": kind, "status": status}, st.sampled_from(("A", "B")), st.sampled_from(("True", "False"))
+        lambda kind, status: {"type": kind, "status": status},
+        st.sampled_from(("A", "B")),
+        st.sampled_from(("True", "False")),
     ),
     max_size=2,
 )

@@ -49,7 +49,6 @@ class Step:
     differs: Mapping[str, Difference | Unfinished] = field(default_factory=dict)
     """Places in the answer (`body.…`, `headers.…`, or `answer` for the code and all) that differ on purpose."""
 
-
     def __repr__(self) -> str:
         return f"{self.method} {self.path} {'' if self.body is None else self.body}"
 
@@ -63,6 +62,10 @@ class Case:
     subject: str = ""
     is_generated: bool = False
     """Nobody could mark where it differs on purpose; what always does is recognised."""
+
+    @property
+    def title(self) -> str:
+        return f"{self.subject}: {self.name}"
 
 
 def case(name: str, *steps: Step | tuple[Step, ...]) -> Case:

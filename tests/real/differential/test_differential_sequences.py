@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.real.differential.comparisons import Pair
 from tests.real.differential.sequences import KINDS, lives
+from tests.real.differential.verdicts import Tally
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(3600)]
 
@@ -19,7 +20,7 @@ _DEFAULT = 20
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_object_lives_the_same_life(kind: str, pair: Pair) -> None:
+def test_an_object_lives_the_same_life(kind: str, pair: Pair, tally: Tally) -> None:
     @settings(
         max_examples=int(WANTED or _DEFAULT),
         derandomize=not WANTED,
@@ -31,6 +32,7 @@ def test_an_object_lives_the_same_life(kind: str, pair: Pair) -> None:
     def each(data: st.DataObject) -> None:
         case = data.draw(lives(KINDS[kind]))
         verdict = pair.runner.run(pair.compare(case))
+        tally.add(case, verdict)
         if verdict.open:
             pytest.fail("\n".join([*verdict.open, *map(repr, case.steps)]), pytrace=False)
 

@@ -82,3 +82,31 @@ def _sort(step: Step, title: str, found: list[Mismatch], verdict: Verdict) -> No
         verdict.open.append(title + "".join(wrong))
     for pattern in step.differs.keys() - seen:
         verdict.outlived.append(f"{title}\n  {pattern} is marked to differ, and does not")
+
+
+@dataclass
+class Tally:
+    """Of all cases and sequences of a run."""
+
+    cases: int = 0
+    requests: int = 0
+    sequences: int = 0
+    deliberate: set[Difference] = field(default_factory=set)
+    unfinished: set[Unfinished] = field(default_factory=set)
+    failed: int = 0
+
+    def add(self, case: Case, verdict: Verdict) -> None:
+        if case.is_generated:
+            self.sequences += 1
+        else:
+            self.cases += 1
+        self.requests += len(case.steps)
+        self.deliberate |= verdict.deliberate
+        self.unfinished |= verdict.unfinished
+        self.failed += bool(verdict.open)
+
+    def text(self) -> str:
+        return (
+            f"{self.cases} cases and {self.sequences} generated sequences, {self.requests} requests to each server; "
+            f"{len(self.deliberate)} deliberate differences, {len(self.unfinished) + self.failed} open ones"
+        )

@@ -45,11 +45,10 @@ class Report:
 
     def summary(self) -> str:
         counts = Counter("failed" if one.has_failed else one.state for one in self.outcomes)
-        said = ", ".join(f"{counts[state]} {state}" for state in (_PASSED, "failed", _SKIPPED))
         known = counts["failed"] - len(self.failed)
-        on_purpose = f" ({known} of them on purpose)" if known else ""
+        failed = f"{counts['failed']} failed" + (f" ({known} on purpose)" if known else "")
         seconds = sum(one.seconds for one in self.outcomes)
-        return f"{self.on}: {said}{on_purpose} in {seconds:.0f} s"
+        return f"{self.on}: {counts[_PASSED]} passed, {failed}, {counts[_SKIPPED]} skipped in {seconds:.0f} s"
 
     def lines(self) -> Iterator[str]:
         """The counts, then every test that did not pass."""

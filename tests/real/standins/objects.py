@@ -162,4 +162,3 @@ def pod(name: str, on: str) -> Json:
     meta = {"name": name, "namespace": "default", "labels": {"app": name}}
     container = {"name": "app", "image": "example.com/app:1"}
     return {"metadata": meta, "spec": {"nodeName": on, "containers": [container], "terminationGracePeriodSeconds": 30}}
-

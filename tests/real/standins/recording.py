@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio,os,time
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from butler.api.model import Address
 from butler.kube.client import Client, Selection, Signal
@@ -47,7 +46,6 @@ class Recorder:
         self.record, self.stage = Record(), ""
         self._now: dict[tuple[str, str], Json] = {}
         self.news = asyncio.Event()
-        self.t0=time.monotonic()
 
     def snapshot(self) -> Snapshot:
         found: Snapshot = {kind: [] for kind in KINDS}
@@ -58,7 +56,6 @@ class Recorder:
     def note_stage(self) -> None:
         """The stage is over."""
         self.record.snapshots[self.stage] = self.snapshot()
-        if os.environ.get("X"): print(f"{time.monotonic()-self.t0:.1f}", self.stage)
 
     @asynccontextmanager
     async def watching(self, management: Client, tenant: Client) -> AsyncIterator[None]:
@@ -89,8 +86,6 @@ class Recorder:
         self.news.set()
 
 
-
-
 async def quiet(recorder: Recorder, reached: Callable[[Snapshot], bool], silence: float, patience: float) -> None:
     """Wait until something is reached, and then until so many seconds go by without anything happening."""
     async with asyncio.timeout(patience):
@@ -102,7 +97,3 @@ async def quiet(recorder: Recorder, reached: Callable[[Snapshot], bool], silence
             except TimeoutError:
                 if reached(recorder.snapshot()):
                     return
-
-
-def condition_of(obj: Json, kind: str) -> Any:
-    return next((one for one in obj.get("status", {}).get("conditions", ()) if one["type"] == kind), None)

@@ -17,8 +17,8 @@ pytestmark = [
     pytest.mark.real,
     # The first test waits for the whole life with the real managers.
     pytest.mark.timeout(600),
-    pytest.mark.parametrize("on", ["real"], indirect=True, scope="session"),
 ]
+on_the_real_server = pytest.mark.parametrize("on", ["real"], indirect=True, scope="session")
 STAGES = [stage.name for stage in LIFE]
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "local-platform.md"
 each_kind = pytest.mark.parametrize("kind", [one.address.kind for one in OF_CLUSTER_API])
@@ -35,32 +35,38 @@ def found_at_rest(really: Record, simulated: Record, stage: str) -> list[tuple[s
     ]
 
 
+@on_the_real_server
 @pytest.mark.parametrize("stage", STAGES)
 def test_objects_are_alike_when_nothing_happens_any_more(really: Record, simulated: Record, stage: str) -> None:
     found = found_at_rest(really, simulated, stage)
     assert [one for one in found if not any(listed.covers(*one) for listed in AT_REST)] == []
 
 
+@on_the_real_server
 @pytest.mark.parametrize("listed", AT_REST, ids=lambda one: f"{one.kind}.{one.path}")
 def test_a_listed_difference_is_one(really: Record, simulated: Record, listed: Difference) -> None:
     found = [one for stage in STAGES for one in found_at_rest(really, simulated, stage)]
     assert any(listed.covers(*one) for one in found), "it is no longer different"
 
 
+@on_the_real_server
 @each_kind
 def test_phases_come_in_the_same_order(really: Record, simulated: Record, kind: str) -> None:
     assert accounts.phases(simulated, kind) == accounts.phases(really, kind)
 
 
+@on_the_real_server
 @each_kind
 def test_people_are_told_the_same(really: Record, simulated: Record, kind: str) -> None:
     assert accounts.told(simulated, kind) == accounts.told(really, kind)
 
 
+@on_the_real_server
 def test_conditions_never_say_what_they_would_not_really_say(really: Record, simulated: Record) -> None:
     assert accounts.said(simulated) - accounts.said(really) == set()
 
 
+@on_the_real_server
 def test_what_conditions_really_say_in_passing_is_said_or_listed(really: Record, simulated: Record) -> None:
     unsaid = accounts.said(really) - accounts.said(simulated)
     assert unsaid - {one.said for one in IN_PASSING} == set()
@@ -68,16 +74,19 @@ def test_what_conditions_really_say_in_passing_is_said_or_listed(really: Record,
     assert {one.said for one in IN_PASSING if one.always} - unsaid == set()
 
 
+@on_the_real_server
 @pytest.mark.parametrize("stage", STAGES)
 def test_objects_come_and_go_in_the_same_order(really: Record, simulated: Record, stage: str) -> None:
     here, there = accounts.comings_and_goings(really)[stage], accounts.comings_and_goings(simulated)[stage]
     assert there == ORDER.ours(here)
 
 
+@on_the_real_server
 def test_the_listed_order_is_another(really: Record, simulated: Record) -> None:
     assert any(ORDER.ours(one) != one for one in accounts.comings_and_goings(really).values())
 
 
+@on_the_real_server
 def test_as_much_is_left(really: Record, simulated: Record) -> None:
     last = STAGES[-1]
     left = [{kind.kind: len(record.snapshots[last][kind.kind]) for kind in WATCHED if kind != EVENTS}
@@ -93,7 +102,7 @@ def test_without_delays_everything_comes_to_rest_alike(simulated: Record, tmp_pa
     assert {stage: one for stage, one in found.items() if one} == {}
 
 
-def test_people_find_the_list(on: str) -> None:
+def test_people_find_the_list() -> None:
     text = " ".join(PAGE.read_text().split())
     whys = [*(one.why for one in AT_REST), *(one.why for one in IN_PASSING), ORDER.why]
     assert [why for why in whys if why not in text] == []

@@ -59,6 +59,7 @@ def accept(cluster: TenantCluster, sight: Sight) -> Accepted:
     config = normalise(config) if config is not None else None
     team = _team(cluster, config, sight)
     provider = _provider(cluster, team, config, sight)
+    _keeps_infrastructure(cluster, provider, sight)
     try:
         templates = registry.templates(provider.spec.infrastructure)
     except InvalidConfiguration as error:
@@ -193,6 +194,18 @@ def _keeps_networks(cluster: TenantCluster, sight: Sight) -> None:
     ]
     if wrong:
         raise Refused("ValidationFailed", wrong)
+
+
+def _keeps_infrastructure(cluster: TenantCluster, provider: ProviderConfig, sight: Sight) -> None:
+    """Machines cannot move; only another account of the same kind may take over."""
+    made = cluster.status.provider_config_ref
+    before = sight.get(ProviderConfig, key(made.namespace or "", made.name)) if made is not None else None
+    if before is None:
+        return
+    kind, wanted = normalise(before).spec.infrastructure, provider.spec.infrastructure
+    if kind != wanted:
+        detail = f"is on {wanted}, and the machines of this cluster are on {kind}: make another cluster there"
+        raise Refused("ValidationFailed", [_invalid("spec.providerConfigRef.name", provider.metadata.name, detail)])
 
 
 def _invalid(path: str, value: object, detail: str) -> FieldError:

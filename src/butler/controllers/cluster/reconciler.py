@@ -35,6 +35,8 @@ from .steps.workers import outdated, stray
 
 _KUBECONFIGS = Selection(labels="kamaji.clastix.io/component=admin-kubeconfig")
 _OURS = Selection(labels=f"{names.MANAGED_BY}=butler,{names.SOURCE_NAME}")
+_TRY_AGAIN = timedelta(minutes=1)
+"""When to try an addon again that could not be installed."""
 _LOOK_AGAIN = timedelta(minutes=10)
 """When to ask again for something whose end no watch tells, such as the end of a deletion."""
 
@@ -94,11 +96,13 @@ class TenantClusters(Reconciler[TenantCluster]):
         scope = self._scope(accepted)
         report = await self._go_through(scope)
         addons = observed(scope)
-        if report[-1][0].condition == Addons.condition and report[-1][1].changing and _all_but_last(report):
+        again = None
+        if report[-1][0].condition == Addons.condition and not report[-1][1].done and _all_but_last(report):
             addons = await self._install(scope)
             report = [*report[:-1], (report[-1][0], verdict_on(addons))]
+            again = None if report[-1][1].done else _TRY_AGAIN
         status = status_after(scope, report, addons, self._clock.now())
-        return Outcome(status, notes=notes_for(obj.status, status))
+        return Outcome(status, again, notes=notes_for(obj.status, status))
 
     async def finalize(self, obj: TenantCluster) -> Outcome:
         waiting = await deletion.take_down(self._client, obj)

@@ -42,38 +42,371 @@ def _schema(**spec: Any) -> Step:
 
 
 def _versions(*versions: dict[str, Any]) -> Step:
-    return _spec(versions=[{"served": True, "storage": False, "schema": {"openAPIV3Schema": _ANY}, **one} for one in versions])
+    return _spec(
+        versions=[{"served": True, "storage": False, "schema": {"openAPIV3Schema": _ANY}, **one} for one in versions]
+    )
 
 
-_TWO_VERSIONS = [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": structure(spec=structure(a=TEXT))}}, {"name": "v2", "served": True, "storage": False, "schema": {"openAPIV3Schema": structure(spec=structure(a=TEXT, b={**NUMBER, "default": 3}))}}]
+_TWO_VERSIONS = [
+    {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": structure(spec=structure(a=TEXT))}},
+    {
+        "name": "v2",
+        "served": True,
+        "storage": False,
+        "schema": {"openAPIV3Schema": structure(spec=structure(a=TEXT, b={**NUMBER, "default": 3}))},
+    },
+]
 _LOST = {"body.metadata.managedFields": VERSIONS_APART}
 _V2 = "/apis/$ns.example.org/v2/namespaces/$ns/things"
 
 CASES = (
-    case("a definition through its life", post(DEFINITIONS, definition(_GROUP, "Thing", structure(spec=structure(a=TEXT)))), get(_HERE, until=condition("Established", "True")), get(OWN, until=status(200)), get("/apis/$ns.example.org", until=status(200)), get("/apis/$ns.example.org/v1"), post(OWN, thing("a", spec={"a": "x"})), delete(_HERE), get(_HERE, until=gone), get(OWN, until=gone)),
-    case("defaults of a definition", post(DEFINITIONS, {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": _NAME}, "spec": {"group": _GROUP, "scope": "Namespaced", "names": {"plural": "things", "kind": "Thing"}, "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": _ANY}}]}})),
-    case("names that do not fit", post(DEFINITIONS, {**definition(_GROUP, "Thing", _ANY), "metadata": {"name": "other"}}), _spec(names={"plural": "Things", "kind": "Thing"}), _spec(names={"plural": "things", "kind": "not a kind"}), _spec(names={"plural": "things", "kind": ""}), _spec(names={"plural": "things", "kind": "Thing", "shortNames": ["A B"], "categories": ["C D"]}), _spec(scope="Some"), _spec(group="")),
-    case("a group without a dot and one that is protected", post(DEFINITIONS, definition("plain", "Thing", _ANY)), post(DEFINITIONS, definition("$ns.k8s.io", "Thing", _ANY)), post(DEFINITIONS, {**definition("$ns.k8s.io", "Thing", _ANY), "metadata": {"name": "things.$ns.k8s.io", "annotations": {"api-approved.kubernetes.io": "nonsense"}}})),
-    case("versions that make no sense", _spec(versions=[]), _versions({"name": "v1"}), _versions({"name": "v1", "storage": True}, {"name": "v1"}), _versions({"name": "v1", "storage": True}, {"name": "v2", "storage": True}), _versions({"name": "V_1", "storage": True}), _spec(versions=[{"name": "v1", "served": True, "storage": True}])),
-    case("schemas that are not structural", _schema(properties={"a": {}}), _schema(properties={"a": {"type": "nonsense"}}), _schema(properties={"a": {"properties": {"b": TEXT}}}), _schema(items=TEXT), _schema(properties={"l": {"type": "array"}}), _schema(properties={"a": {"type": "object", "properties": {"x": TEXT}, "additionalProperties": TEXT}}), _schema(allOf=[{"properties": {"b": {"type": "string"}}}]), _schema(anyOf=[{"description": "x", "default": {}}]), _defined({"type": "string"})),
-    case("schemas that say what they may not", _schema(properties={"a": {"type": "string", "$ref": "#/x"}}), _schema(properties={"a": {"type": "array", "uniqueItems": True, "items": TEXT}}), _schema(additionalProperties=False), _schema(properties={"a": {"type": "string", "pattern": "("}}), _schema(properties={"a": {"type": "integer", "minimum": 5, "maximum": 1}}), _schema(required=["a", "a"]), _schema(properties={"a": {"type": "string", "format": "nonsense"}}), _schema(properties={"a": {"type": "array", "items": [TEXT, TEXT]}})),
-    case("defaults that do not fit", _schema(properties={"a": {"type": "integer", "default": "x"}}), _schema(properties={"a": {"type": "string", "enum": ["x"], "default": "y"}}), _schema(properties={"a": {**structure(b=TEXT), "default": {"c": "x"}}}), _schema(properties={"a": {"type": "integer", "minimum": 5, "default": 1}}), _defined({**structure(metadata={**structure(name={**TEXT, "default": "x"})})})),
-    case("lists and maps that make no sense", _schema(properties={"l": {"type": "array", "items": TEXT, "x-kubernetes-list-type": "nonsense"}}), _schema(properties={"l": {"type": "array", "items": TEXT, "x-kubernetes-list-type": "map"}}), _schema(properties={"l": {"type": "array", "items": structure(a=TEXT), "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["b"]}}), _schema(properties={"l": {"type": "array", "items": structure(a=TEXT), "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"]}}), _schema(properties={"l": {"type": "array", "items": structure(a=TEXT), "x-kubernetes-list-type": "set"}}), _schema(properties={"l": {"type": "array", "items": TEXT, "x-kubernetes-list-map-keys": ["a"]}}), _schema(**{"x-kubernetes-map-type": "nonsense"}), _schema(properties={"a": {"type": "string", "x-kubernetes-list-type": "set"}})),
-    case("other marks that make no sense", _schema(**{"x-kubernetes-preserve-unknown-fields": False}), _schema(properties={"a": {"type": "string", "x-kubernetes-preserve-unknown-fields": True}}), _schema(properties={"a": {"type": "string", "x-kubernetes-int-or-string": True}}), _schema(properties={"a": {"type": "string", "x-kubernetes-embedded-resource": True}}), _schema(properties={"a": {"type": "object", "x-kubernetes-embedded-resource": True}}), _spec(preserveUnknownFields=True)),
-    case("fields nobody knows in a schema", *[post(f"{DEFINITIONS}?dryRun=All&fieldValidation={level}", definition(_GROUP, "Thing", structure(spec={"type": "object", "nonsense": 1, "properties": {"a": {"type": "string", "minimumLength": 3}}}))) for level in ("Strict", "Warn", "Ignore")]),
-    case("subresources that make no sense", _defined(subresources={"scale": {}}), _defined(subresources={"scale": {"specReplicasPath": "spec.n", "statusReplicasPath": ".status.n"}}), _defined(subresources={"scale": {"specReplicasPath": ".status.n", "statusReplicasPath": ".status.n"}}), _defined(subresources={"scale": {"specReplicasPath": ".spec.n", "statusReplicasPath": ".spec.n", "labelSelectorPath": "x"}})),
-    case("columns that make no sense", _defined(additionalPrinterColumns=[{"name": "", "type": "string", "jsonPath": ".x"}]), _defined(additionalPrinterColumns=[{"name": "A", "type": "nonsense", "jsonPath": ".x"}]), _defined(additionalPrinterColumns=[{"name": "A", "type": "string", "jsonPath": ""}]), _defined(additionalPrinterColumns=[{"name": "A", "type": "string", "jsonPath": ".x["}]), _defined(additionalPrinterColumns=[{"name": "A", "type": "string", "jsonPath": ".x", "format": "nonsense"}])),
-    case("selectable fields that make no sense", *[_defined(structure(spec=structure(a=TEXT, o=structure(b=TEXT), l={"type": "array", "items": TEXT})), selectableFields=[{"jsonPath": path} for path in paths]) for paths in ([".spec.none"], [".spec.o"], [".spec.l"], ["spec.a"], [".metadata.name"], [".spec.a", ".spec.a"], [""], [".spec.l[0]"])]),
-    case("conversions that make no sense", _spec(conversion={"strategy": "Some"}), _spec(conversion={"strategy": "Webhook"}), _spec(conversion={"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"]}}), _spec(conversion={"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v9"], "clientConfig": {"url": "https://example.org/x"}}}), _spec(conversion={"strategy": "None", "webhook": {"conversionReviewVersions": ["v1"]}}), _spec(conversion={"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"url": "http://example.org"}}})),
-    case("two versions of one object", *own({"type": "object"}, spec={"versions": _TWO_VERSIONS}), get(_V2, until=status(200), is_shown=False), post(OWN, thing("a", spec={"a": "x", "b": 9})), get(f"{_V2}/a"), post(_V2, {**thing("b", spec={"a": "y"}), "apiVersion": "$ns.example.org/v2"}), get(f"{OWN}/b"), patch(f"{_V2}/a", {"spec": {"b": 7}}, differs=_LOST), get(f"{OWN}/a", differs=_LOST), get(_V2, differs={"body.items.0.metadata.managedFields": VERSIONS_APART}), post(OWN, {**thing("c"), "apiVersion": "$ns.example.org/v2"})),
-    case("applied in two versions", *own({"type": "object"}, spec={"versions": _TWO_VERSIONS}), get(_V2, until=status(200), is_shown=False), apply(f"{OWN}/a", thing("a", spec={"a": "x"})), apply(f"{_V2}/a", {**thing("a", spec={"a": "y", "b": 1}), "apiVersion": "$ns.example.org/v2"}, differs={"answer": VERSIONS_APART})),
-    case("versions that come and go", *own({"type": "object"}, spec={"versions": _TWO_VERSIONS}), *quietly(post(OWN, thing("a", spec={"a": "x"}))), patch(_HERE, {"spec": {"versions": [{**_TWO_VERSIONS[0], "served": False}, _TWO_VERSIONS[1]]}}, is_shown=False), get(OWN, until=gone), get(f"{_V2}/a"), patch(_HERE, {"spec": {"versions": [{**_TWO_VERSIONS[0], "storage": False}, {**_TWO_VERSIONS[1], "storage": True}]}}, is_shown=False), get(_HERE, until=lambda answer: answer.at("status.storedVersions") == ["v1", "v2"]), patch(_HERE, {"spec": {"versions": [_TWO_VERSIONS[1] | {"storage": True}]}}), patch(f"{_HERE}/status", {"status": {"storedVersions": ["v2"]}})),
-    case("what stays of a definition", *own(structure(spec=_ANY)), patch(_HERE, {"spec": {"scope": "Cluster"}}), patch(_HERE, {"spec": {"group": "other.example.org"}}), patch(_HERE, {"spec": {"names": {"kind": "Other"}}}), patch(_HERE, {"spec": {"names": {"plural": "others"}}}), get(OWN)),
-    case("names that are taken", *own(structure(spec=_ANY)), post(DEFINITIONS, {**definition(_GROUP, "Other", _ANY), "spec": {**definition(_GROUP, "Other", _ANY)["spec"], "names": {"plural": "others", "kind": "Thing"}}}, is_shown=False), get(f"{DEFINITIONS}/others.$ns.example.org", until=condition("NamesAccepted", "False"), ignore=("body.metadata.managedFields",)), delete(f"{DEFINITIONS}/others.$ns.example.org", is_shown=False)),
-    case("deprecated versions warn", *own({"type": "object"}, deprecated=True), get(f"{OWN}/none"), post(OWN, thing("a")), get(OWN), delete(f"{OWN}/a")),
-    case("deprecated versions warn in their own words", *own({"type": "object"}, deprecated=True, deprecationWarning="use another"), get(f"{OWN}/none"), _defined(deprecationWarning="x"), _defined(deprecated=True, deprecationWarning="")),
-    case("a definition that goes takes its objects along", *own(structure(spec=_ANY)), *quietly(post(OWN, thing("a")), post(OWN, {**thing("b"), "metadata": {"name": "b", "finalizers": ["example.org/x"]}})), delete(_HERE), get(f"{OWN}/a", until=gone), get(f"{OWN}/b", until=lambda answer: bool(answer.at("metadata.deletionTimestamp"))), post(OWN, thing("c")), get(_HERE, until=condition("Terminating", "True"), ignore=("body.metadata.managedFields",)), patch(f"{OWN}/b", {"metadata": {"finalizers": None}}, is_shown=False), get(_HERE, until=gone)),
-    case("a schema that changes", *own(structure(spec=structure(a=TEXT, b=TEXT))), *quietly(post(OWN, thing("a", spec={"a": "x", "b": "y"}))), patch(_HERE, {"spec": {"versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": structure(spec=structure(a=TEXT, c={**NUMBER, "default": 5}))}}]}}, is_shown=False), get(f"{OWN}/a", until=lambda answer: answer.at("spec.c") == 5), patch(f"{OWN}/a", {"spec": {"a": "z"}})),
-    case("the status of a definition", *own(structure(spec=_ANY)), get(f"{_HERE}/status", is_shown=False), patch(_HERE, {"status": {"storedVersions": ["v9"]}}, is_shown=False), get(_HERE), put(f"{_HERE}/status", {**definition(_GROUP, "Thing", _ANY), "metadata": {"name": _NAME}})),
-    case("a kind for the whole cluster", *quietly(_defined(structure(spec=_ANY), spec={"scope": "Cluster"}), get("/apis/$ns.example.org/v1/things", until=status(200))), post("/apis/$ns.example.org/v1/things", thing("a")), get("/apis/$ns.example.org/v1/things"), post(OWN, thing("b")), get(OWN), get("/apis/$ns.example.org/v1/things/a"), post("/apis/$ns.example.org/v1/things", {**thing("c"), "metadata": {"name": "c", "namespace": "$ns"}}), delete("/apis/$ns.example.org/v1/things")),
+    case(
+        "a definition through its life",
+        post(DEFINITIONS, definition(_GROUP, "Thing", structure(spec=structure(a=TEXT)))),
+        get(_HERE, until=condition("Established", "True")),
+        get(OWN, until=status(200)),
+        get("/apis/$ns.example.org", until=status(200)),
+        get("/apis/$ns.example.org/v1"),
+        post(OWN, thing("a", spec={"a": "x"})),
+        delete(_HERE),
+        get(_HERE, until=gone),
+        get(OWN, until=gone),
+    ),
+    case(
+        "defaults of a definition",
+        post(
+            DEFINITIONS,
+            {
+                "apiVersion": "apiextensions.k8s.io/v1",
+                "kind": "CustomResourceDefinition",
+                "metadata": {"name": _NAME},
+                "spec": {
+                    "group": _GROUP,
+                    "scope": "Namespaced",
+                    "names": {"plural": "things", "kind": "Thing"},
+                    "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": _ANY}}],
+                },
+            },
+        ),
+    ),
+    case(
+        "names that do not fit",
+        post(DEFINITIONS, {**definition(_GROUP, "Thing", _ANY), "metadata": {"name": "other"}}),
+        _spec(names={"plural": "Things", "kind": "Thing"}),
+        _spec(names={"plural": "things", "kind": "not a kind"}),
+        _spec(names={"plural": "things", "kind": ""}),
+        _spec(names={"plural": "things", "kind": "Thing", "shortNames": ["A B"], "categories": ["C D"]}),
+        _spec(scope="Some"),
+        _spec(group=""),
+    ),
+    case(
+        "a group without a dot and one that is protected",
+        post(DEFINITIONS, definition("plain", "Thing", _ANY)),
+        post(DEFINITIONS, definition("$ns.k8s.io", "Thing", _ANY)),
+        post(
+            DEFINITIONS,
+            {
+                **definition("$ns.k8s.io", "Thing", _ANY),
+                "metadata": {"name": "things.$ns.k8s.io", "annotations": {"api-approved.kubernetes.io": "nonsense"}},
+            },
+        ),
+    ),
+    case(
+        "versions that make no sense",
+        _spec(versions=[]),
+        _versions({"name": "v1"}),
+        _versions({"name": "v1", "storage": True}, {"name": "v1"}),
+        _versions({"name": "v1", "storage": True}, {"name": "v2", "storage": True}),
+        _versions({"name": "V_1", "storage": True}),
+        _spec(versions=[{"name": "v1", "served": True, "storage": True}]),
+    ),
+    case(
+        "schemas that are not structural",
+        _schema(properties={"a": {}}),
+        _schema(properties={"a": {"type": "nonsense"}}),
+        _schema(properties={"a": {"properties": {"b": TEXT}}}),
+        _schema(items=TEXT),
+        _schema(properties={"l": {"type": "array"}}),
+        _schema(properties={"a": {"type": "object", "properties": {"x": TEXT}, "additionalProperties": TEXT}}),
+        _schema(allOf=[{"properties": {"b": {"type": "string"}}}]),
+        _schema(anyOf=[{"description": "x", "default": {}}]),
+        _defined({"type": "string"}),
+    ),
+    case(
+        "schemas that say what they may not",
+        _schema(properties={"a": {"type": "string", "$ref": "#/x"}}),
+        _schema(properties={"a": {"type": "array", "uniqueItems": True, "items": TEXT}}),
+        _schema(additionalProperties=False),
+        _schema(properties={"a": {"type": "string", "pattern": "("}}),
+        _schema(properties={"a": {"type": "integer", "minimum": 5, "maximum": 1}}),
+        _schema(required=["a", "a"]),
+        _schema(properties={"a": {"type": "string", "format": "nonsense"}}),
+        _schema(properties={"a": {"type": "array", "items": [TEXT, TEXT]}}),
+    ),
+    case(
+        "defaults that do not fit",
+        _schema(properties={"a": {"type": "integer", "default": "x"}}),
+        _schema(properties={"a": {"type": "string", "enum": ["x"], "default": "y"}}),
+        _schema(properties={"a": {**structure(b=TEXT), "default": {"c": "x"}}}),
+        _schema(properties={"a": {"type": "integer", "minimum": 5, "default": 1}}),
+        _defined({**structure(metadata={**structure(name={**TEXT, "default": "x"})})}),
+    ),
+    case(
+        "lists and maps that make no sense",
+        _schema(properties={"l": {"type": "array", "items": TEXT, "x-kubernetes-list-type": "nonsense"}}),
+        _schema(properties={"l": {"type": "array", "items": TEXT, "x-kubernetes-list-type": "map"}}),
+        _schema(
+            properties={
+                "l": {
+                    "type": "array",
+                    "items": structure(a=TEXT),
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": ["b"],
+                }
+            }
+        ),
+        _schema(
+            properties={
+                "l": {
+                    "type": "array",
+                    "items": structure(a=TEXT),
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": ["a"],
+                }
+            }
+        ),
+        _schema(properties={"l": {"type": "array", "items": structure(a=TEXT), "x-kubernetes-list-type": "set"}}),
+        _schema(properties={"l": {"type": "array", "items": TEXT, "x-kubernetes-list-map-keys": ["a"]}}),
+        _schema(**{"x-kubernetes-map-type": "nonsense"}),
+        _schema(properties={"a": {"type": "string", "x-kubernetes-list-type": "set"}}),
+    ),
+    case(
+        "other marks that make no sense",
+        _schema(**{"x-kubernetes-preserve-unknown-fields": False}),
+        _schema(properties={"a": {"type": "string", "x-kubernetes-preserve-unknown-fields": True}}),
+        _schema(properties={"a": {"type": "string", "x-kubernetes-int-or-string": True}}),
+        _schema(properties={"a": {"type": "string", "x-kubernetes-embedded-resource": True}}),
+        _schema(properties={"a": {"type": "object", "x-kubernetes-embedded-resource": True}}),
+        _spec(preserveUnknownFields=True),
+    ),
+    case(
+        "fields nobody knows in a schema",
+        *[
+            post(
+                f"{DEFINITIONS}?dryRun=All&fieldValidation={level}",
+                definition(
+                    _GROUP,
+                    "Thing",
+                    structure(
+                        spec={
+                            "type": "object",
+                            "nonsense": 1,
+                            "properties": {"a": {"type": "string", "minimumLength": 3}},
+                        }
+                    ),
+                ),
+            )
+            for level in ("Strict", "Warn", "Ignore")
+        ],
+    ),
+    case(
+        "subresources that make no sense",
+        _defined(subresources={"scale": {}}),
+        _defined(subresources={"scale": {"specReplicasPath": "spec.n", "statusReplicasPath": ".status.n"}}),
+        _defined(subresources={"scale": {"specReplicasPath": ".status.n", "statusReplicasPath": ".status.n"}}),
+        _defined(
+            subresources={
+                "scale": {"specReplicasPath": ".spec.n", "statusReplicasPath": ".spec.n", "labelSelectorPath": "x"}
+            }
+        ),
+    ),
+    case(
+        "columns that make no sense",
+        _defined(additionalPrinterColumns=[{"name": "", "type": "string", "jsonPath": ".x"}]),
+        _defined(additionalPrinterColumns=[{"name": "A", "type": "nonsense", "jsonPath": ".x"}]),
+        _defined(additionalPrinterColumns=[{"name": "A", "type": "string", "jsonPath": ""}]),
+        _defined(additionalPrinterColumns=[{"name": "A", "type": "string", "jsonPath": ".x["}]),
+        _defined(additionalPrinterColumns=[{"name": "A", "type": "string", "jsonPath": ".x", "format": "nonsense"}]),
+    ),
+    case(
+        "selectable fields that make no sense",
+        *[
+            _defined(
+                structure(spec=structure(a=TEXT, o=structure(b=TEXT), l={"type": "array", "items": TEXT})),
+                selectableFields=[{"jsonPath": path} for path in paths],
+            )
+            for paths in (
+                [".spec.none"],
+                [".spec.o"],
+                [".spec.l"],
+                ["spec.a"],
+                [".metadata.name"],
+                [".spec.a", ".spec.a"],
+                [""],
+                [".spec.l[0]"],
+            )
+        ],
+    ),
+    case(
+        "conversions that make no sense",
+        _spec(conversion={"strategy": "Some"}),
+        _spec(conversion={"strategy": "Webhook"}),
+        _spec(conversion={"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"]}}),
+        _spec(
+            conversion={
+                "strategy": "Webhook",
+                "webhook": {"conversionReviewVersions": ["v9"], "clientConfig": {"url": "https://example.org/x"}},
+            }
+        ),
+        _spec(conversion={"strategy": "None", "webhook": {"conversionReviewVersions": ["v1"]}}),
+        _spec(
+            conversion={
+                "strategy": "Webhook",
+                "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"url": "http://example.org"}},
+            }
+        ),
+    ),
+    case(
+        "two versions of one object",
+        *own({"type": "object"}, spec={"versions": _TWO_VERSIONS}),
+        get(_V2, until=status(200), is_shown=False),
+        post(OWN, thing("a", spec={"a": "x", "b": 9})),
+        get(f"{_V2}/a"),
+        post(_V2, {**thing("b", spec={"a": "y"}), "apiVersion": "$ns.example.org/v2"}),
+        get(f"{OWN}/b"),
+        patch(f"{_V2}/a", {"spec": {"b": 7}}, differs=_LOST),
+        get(f"{OWN}/a", differs=_LOST),
+        get(_V2, differs={"body.items.0.metadata.managedFields": VERSIONS_APART}),
+        post(OWN, {**thing("c"), "apiVersion": "$ns.example.org/v2"}),
+    ),
+    case(
+        "applied in two versions",
+        *own({"type": "object"}, spec={"versions": _TWO_VERSIONS}),
+        get(_V2, until=status(200), is_shown=False),
+        apply(f"{OWN}/a", thing("a", spec={"a": "x"})),
+        apply(
+            f"{_V2}/a",
+            {**thing("a", spec={"a": "y", "b": 1}), "apiVersion": "$ns.example.org/v2"},
+            differs={"answer": VERSIONS_APART},
+        ),
+    ),
+    case(
+        "versions that come and go",
+        *own({"type": "object"}, spec={"versions": _TWO_VERSIONS}),
+        *quietly(post(OWN, thing("a", spec={"a": "x"}))),
+        patch(_HERE, {"spec": {"versions": [{**_TWO_VERSIONS[0], "served": False}, _TWO_VERSIONS[1]]}}, is_shown=False),
+        get(OWN, until=gone),
+        get(f"{_V2}/a"),
+        patch(
+            _HERE,
+            {"spec": {"versions": [{**_TWO_VERSIONS[0], "storage": False}, {**_TWO_VERSIONS[1], "storage": True}]}},
+            is_shown=False,
+        ),
+        get(_HERE, until=lambda answer: answer.at("status.storedVersions") == ["v1", "v2"]),
+        patch(_HERE, {"spec": {"versions": [_TWO_VERSIONS[1] | {"storage": True}]}}),
+        patch(f"{_HERE}/status", {"status": {"storedVersions": ["v2"]}}),
+    ),
+    case(
+        "what stays of a definition",
+        *own(structure(spec=_ANY)),
+        patch(_HERE, {"spec": {"scope": "Cluster"}}),
+        patch(_HERE, {"spec": {"group": "other.example.org"}}),
+        patch(_HERE, {"spec": {"names": {"kind": "Other"}}}),
+        patch(_HERE, {"spec": {"names": {"plural": "others"}}}),
+        get(OWN),
+    ),
+    case(
+        "names that are taken",
+        *own(structure(spec=_ANY)),
+        post(
+            DEFINITIONS,
+            {
+                **definition(_GROUP, "Other", _ANY),
+                "spec": {**definition(_GROUP, "Other", _ANY)["spec"], "names": {"plural": "others", "kind": "Thing"}},
+            },
+            is_shown=False,
+        ),
+        get(
+            f"{DEFINITIONS}/others.$ns.example.org",
+            until=condition("NamesAccepted", "False"),
+            ignore=("body.metadata.managedFields",),
+        ),
+        delete(f"{DEFINITIONS}/others.$ns.example.org", is_shown=False),
+    ),
+    case(
+        "deprecated versions warn",
+        *own({"type": "object"}, deprecated=True),
+        get(f"{OWN}/none"),
+        post(OWN, thing("a")),
+        get(OWN),
+        delete(f"{OWN}/a"),
+    ),
+    case(
+        "deprecated versions warn in their own words",
+        *own({"type": "object"}, deprecated=True, deprecationWarning="use another"),
+        get(f"{OWN}/none"),
+        _defined(deprecationWarning="x"),
+        _defined(deprecated=True, deprecationWarning=""),
+    ),
+    case(
+        "a definition that goes takes its objects along",
+        *own(structure(spec=_ANY)),
+        *quietly(
+            post(OWN, thing("a")), post(OWN, {**thing("b"), "metadata": {"name": "b", "finalizers": ["example.org/x"]}})
+        ),
+        delete(_HERE),
+        get(f"{OWN}/a", until=gone),
+        get(f"{OWN}/b", until=lambda answer: bool(answer.at("metadata.deletionTimestamp"))),
+        post(OWN, thing("c")),
+        get(_HERE, until=condition("Terminating", "True"), ignore=("body.metadata.managedFields",)),
+        patch(f"{OWN}/b", {"metadata": {"finalizers": None}}, is_shown=False),
+        get(_HERE, until=gone),
+    ),
+    case(
+        "a schema that changes",
+        *own(structure(spec=structure(a=TEXT, b=TEXT))),
+        *quietly(post(OWN, thing("a", spec={"a": "x", "b": "y"}))),
+        patch(
+            _HERE,
+            {
+                "spec": {
+                    "versions": [
+                        {
+                            "name": "v1",
+                            "served": True,
+                            "storage": True,
+                            "schema": {
+                                "openAPIV3Schema": structure(spec=structure(a=TEXT, c={**NUMBER, "default": 5}))
+                            },
+                        }
+                    ]
+                }
+            },
+            is_shown=False,
+        ),
+        get(f"{OWN}/a", until=lambda answer: answer.at("spec.c") == 5),
+        patch(f"{OWN}/a", {"spec": {"a": "z"}}),
+    ),
+    case(
+        "the status of a definition",
+        *own(structure(spec=_ANY)),
+        get(f"{_HERE}/status", is_shown=False),
+        patch(_HERE, {"status": {"storedVersions": ["v9"]}}, is_shown=False),
+        get(_HERE),
+        put(f"{_HERE}/status", {**definition(_GROUP, "Thing", _ANY), "metadata": {"name": _NAME}}),
+    ),
+    case(
+        "a kind for the whole cluster",
+        *quietly(
+            _defined(structure(spec=_ANY), spec={"scope": "Cluster"}),
+            get("/apis/$ns.example.org/v1/things", until=status(200)),
+        ),
+        post("/apis/$ns.example.org/v1/things", thing("a")),
+        get("/apis/$ns.example.org/v1/things"),
+        post(OWN, thing("b")),
+        get(OWN),
+        get("/apis/$ns.example.org/v1/things/a"),
+        post("/apis/$ns.example.org/v1/things", {**thing("c"), "metadata": {"name": "c", "namespace": "$ns"}}),
+        delete("/apis/$ns.example.org/v1/things"),
+    ),
 )

@@ -17,7 +17,6 @@ _SERVED = (
 )  # fmt: skip
 
 
-
 def _by_name(listed: Any) -> Any:
     """Discovery lists custom kinds in the order of a Go map, that is in none."""
     return {**listed, "resources": sorted(listed["resources"], key=lambda one: one["name"])}
@@ -36,14 +35,79 @@ def _things(document: Any) -> Any:
 _HASHES = ("body.resources.*.storageVersionHash",)
 
 CASES = (
-    *[case(f"the group {group}", get(f"/apis/{group}"), get(f"/apis/{group}/v1", ignore=_HASHES, look=_by_name)) for group in _SERVED],
-    case("kinds that nothing here acts on", get("/apis", look=_names, differs={"body": FEWER_KINDS}), get("/api/v1", look=_by_name, differs={"body": FEWER_KINDS}, ignore=("body.resources.*.storageVersionHash",)), get("/apis/admissionregistration.k8s.io/v1", look=_by_name, differs={"body": FEWER_KINDS})),
+    *[
+        case(f"the group {group}", get(f"/apis/{group}"), get(f"/apis/{group}/v1", ignore=_HASHES, look=_by_name))
+        for group in _SERVED
+    ],
+    case(
+        "kinds that nothing here acts on",
+        get("/apis", look=_names, differs={"body": FEWER_KINDS}),
+        get("/api/v1", look=_by_name, differs={"body": FEWER_KINDS}, ignore=("body.resources.*.storageVersionHash",)),
+        get("/apis/admissionregistration.k8s.io/v1", look=_by_name, differs={"body": FEWER_KINDS}),
+    ),
     case("the group of a custom kind", get(f"/apis/{GROUP}"), get(f"/apis/{GROUP}/v1", ignore=_HASHES, look=_by_name)),
     case("other versions of a group", get("/apis/autoscaling/v2", ignore=_HASHES), get("/apis/autoscaling/v3")),
-    case("the root", get("/", is_shown=False), get("/api", ignore=("body.serverAddressByClientCIDRs",)), get("/version", ignore=("body",))),
-    case("health", get("/healthz"), get("/livez"), get("/readyz"), get("/healthz/ping"), get("/livez/ping"), get("/readyz/ping"), get("/readyz/nothing")),
-    case("the schema of a custom kind, v3", *own(structure(spec=structure(a={**TEXT, "description": "What it is.", "enum": ["x", "y"]}, l={"type": "array", "x-kubernetes-list-type": "set", "items": TEXT})), subresources={"status": {}, "scale": {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"}}), get("/openapi/v3/apis/$ns.example.org/v1", until=status(200), headers={"Accept": "application/json"}, look=_things)),
-    case("the schema of a custom kind, v2", *own(structure(("spec",), spec=structure(a={**TEXT, "description": "What it is."}))), get("/openapi/v2", until=lambda answer: any("example.org~1v1" in name or f"/apis/{OWN.split('/')[2]}" in name for name in answer.body.get("paths", {})) if isinstance(answer.body, dict) else False, is_shown=False)),
-    case("a schema that is not there", get("/openapi/v3/apis/none.example.org/v1"), get("/openapi/v3/nothing"), get("/openapi/v9")),
-    case("keys and issuers", get("/.well-known/openid-configuration", ignore=("body.jwks_uri", "body.id_token_signing_alg_values_supported")), get("/openid/v1/jwks", differs={"body": SIGNING})),
+    case(
+        "the root",
+        get("/", is_shown=False),
+        get("/api", ignore=("body.serverAddressByClientCIDRs",)),
+        get("/version", ignore=("body",)),
+    ),
+    case(
+        "health",
+        get("/healthz"),
+        get("/livez"),
+        get("/readyz"),
+        get("/healthz/ping"),
+        get("/livez/ping"),
+        get("/readyz/ping"),
+        get("/readyz/nothing"),
+    ),
+    case(
+        "the schema of a custom kind, v3",
+        *own(
+            structure(
+                spec=structure(
+                    a={**TEXT, "description": "What it is.", "enum": ["x", "y"]},
+                    l={"type": "array", "x-kubernetes-list-type": "set", "items": TEXT},
+                )
+            ),
+            subresources={"status": {}, "scale": {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"}},
+        ),
+        get(
+            "/openapi/v3/apis/$ns.example.org/v1",
+            until=status(200),
+            headers={"Accept": "application/json"},
+            look=_things,
+        ),
+    ),
+    case(
+        "the schema of a custom kind, v2",
+        *own(structure(("spec",), spec=structure(a={**TEXT, "description": "What it is."}))),
+        get(
+            "/openapi/v2",
+            until=lambda answer: (
+                any(
+                    "example.org~1v1" in name or f"/apis/{OWN.split('/')[2]}" in name
+                    for name in answer.body.get("paths", {})
+                )
+                if isinstance(answer.body, dict)
+                else False
+            ),
+            is_shown=False,
+        ),
+    ),
+    case(
+        "a schema that is not there",
+        get("/openapi/v3/apis/none.example.org/v1"),
+        get("/openapi/v3/nothing"),
+        get("/openapi/v9"),
+    ),
+    case(
+        "keys and issuers",
+        get(
+            "/.well-known/openid-configuration", ignore=("body.jwks_uri", "body.id_token_signing_alg_values_supported")
+        ),
+        get("/openid/v1/jwks", differs={"body": SIGNING}),
+    ),
 )

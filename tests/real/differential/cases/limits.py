@@ -1,0 +1,63 @@
+"""Where the embedded server draws no line, or another one."""
+
+from __future__ import annotations
+
+from tests.real.differential.conversations import DEFINITIONS
+from tests.real.differential.differences import CEL_COST, DEEP, QUOTAS, TAINT
+from tests.real.differential.kinds import GADGETS, TEXT, definition, structure
+from tests.real.differential.steps import case, get, post, quietly, status
+from tests.real.differential.vocabulary import ACCOUNTS, CORE, PODS, made, pod
+
+_LISTS = {"type": "array", "items": {"type": "array", "items": TEXT}}
+_COSTLY = structure(
+    spec={
+        **structure(l=_LISTS),
+        "x-kubernetes-validations": [{"rule": "self.l.all(x, x.all(y, self.l.exists(z, y in z)))"}],
+    }
+)
+_READY = get(f"{ACCOUNTS}/default", until=status(200), is_shown=False)
+_CLAIM = made(
+    "v1",
+    "PersistentVolumeClaim",
+    "a",
+    spec={"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+)
+_LEVELS = 12_000
+
+CASES = (
+    case(
+        "rules that might cost much",
+        post(
+            f"{DEFINITIONS}?dryRun=All", definition("$ns.example.org", "Thing", _COSTLY), differs={"answer": CEL_COST}
+        ),
+    ),
+    case("a new claim", post(f"{CORE}/persistentvolumeclaims", _CLAIM, differs={"body.metadata.finalizers": TAINT})),
+    case(
+        "bodies nested deeply",
+        post(
+            GADGETS,
+            '{"apiVersion":"differential.example.org/v1","kind":"Gadget","metadata":{"name":"a"},"spec":'
+            + "[" * _LEVELS
+            + "]" * _LEVELS
+            + "}",
+            differs={"body": DEEP},
+        ),
+    ),
+    case(
+        "more than a quota allows",
+        _READY,
+        *quietly(post(f"{CORE}/resourcequotas", made("v1", "ResourceQuota", "q", spec={"hard": {"pods": "0"}}))),
+        post(PODS, pod("a"), differs={"answer": QUOTAS}),
+    ),
+    case(
+        "less than a range allows",
+        _READY,
+        *quietly(
+            post(
+                f"{CORE}/limitranges",
+                made("v1", "LimitRange", "r", spec={"limits": [{"type": "Container", "min": {"cpu": "1"}}]}),
+            )
+        ),
+        get(f"{CORE}/limitranges/r", is_shown=False),
+    ),
+)
