@@ -311,3 +311,16 @@ async def test_a_restore_never_overwrites(tmp_path: Path) -> None:
     backup.make(data, tmp_path / "backup", "2026-01-01T00:00:00Z")
     with pytest.raises(DataInUse, match="not empty"):
         backup.restore(tmp_path / "backup", data)
+
+
+async def test_a_listener_that_fails_keeps_nobody_waiting(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(_: Event) -> None:
+        raise KeyError("type")
+
+    store, seen = Store(None), list[str]()
+    store.listen(fail)
+    store.listen(lambda event: seen.append(event.key))
+    await store.write(store.bucket("root", "/configmaps"), "a", Change.ADDED, b"{}")
+    await store.close()
+    assert seen == ["a"]
+    assert "a listener failed on revision" in caplog.text

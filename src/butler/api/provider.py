@@ -276,7 +276,7 @@ class ExternalSection(Model):
     """Another place for spec.credentialsRef."""
     name: DnsLabel
     """What the provider is called where it is installed."""
-    settings: Values = {}
+    settings: Values | None = None
     """Whatever it needs to know; see its own documentation."""
 
 

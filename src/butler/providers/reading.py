@@ -15,9 +15,9 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 def settings(config: ProviderConfig, kind: type[S]) -> S:
     """`spec.external.settings` as a Struct of the provider's own. Raises InvalidConfiguration."""
-    given = config.spec.external.settings if config.spec.external is not None else {}
+    given = config.spec.external.settings if config.spec.external is not None else None
     try:
-        return msgspec.convert(dict(given), kind)
+        return msgspec.convert(dict(given or {}), kind)
     except msgspec.ValidationError as error:
         # "Expected `str`, got `int` - at `$.endpoint`"
         what, _, where = str(error).partition(" - at `$")

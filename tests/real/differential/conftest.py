@@ -11,6 +11,7 @@ import pytest
 from tests.real import servers
 from tests.real.differential import kinds, sides
 from tests.real.differential.comparisons import Comparisons, Pair
+from tests.real.differential.steps import Case
 from tests.real.differential.verdicts import Tally
 
 _CONTROLLERS = (
@@ -34,10 +35,14 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         asyncio.Runner() as runner,
     ):
         stack = AsyncExitStack()
-        both = [runner.run(stack.enter_async_context(sides.side(one))) for one in (theirs, ours)]
-        for one in both:
+        made = Pair(
+            runner,
+            runner.run(stack.enter_async_context(sides.side(theirs))),
+            runner.run(stack.enter_async_context(sides.side(ours))),
+        )
+        for one in (made.real, made.embedded):
             runner.run(kinds.define(one))
-        yield Pair(runner, *both)
+        yield made
         runner.run(stack.aclose())
 
 
@@ -49,14 +54,16 @@ def tally(request: pytest.FixtureRequest) -> Tally:
 @pytest.fixture(scope="session")
 def comparisons(pair: Pair, request: pytest.FixtureRequest) -> Comparisons:
     """Of all cases that were selected."""
-    chosen = [item.callspec.params["case"] for item in request.session.items if _has_case(item)]
+    chosen = (_case_of(item) for item in request.session.items)
     made = Comparisons(pair)
-    made.start({case.title: case for case in chosen})
+    made.start({case.title: case for case in chosen if case is not None})
     return made
 
 
-def _has_case(item: pytest.Item) -> bool:
-    return isinstance(item, pytest.Function) and hasattr(item, "callspec") and "case" in item.callspec.params
+def _case_of(item: pytest.Item) -> Case | None:
+    parameters = getattr(item, "callspec", None)
+    found = parameters.params.get("case") if parameters is not None else None
+    return found if isinstance(found, Case) else None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -48,7 +48,5 @@ SIGNING = Difference("signing algorithm of tokens", "smaller and faster; announc
 
 EMPTY_LISTS = Unfinished("an empty list of a built-in kind is taken for none")
 NULL_CHOICES = Unfinished("null among the choices of an enumeration is kept as {}")
-BIG_NUMBERS = Unfinished(
-    "integers of more than 64 bits stay exact, where Kubernetes makes floating-point numbers of them"
-)
+BIG_NUMBERS = Unfinished("integers of more than 64 bits stay exact, where Kubernetes rounds them")
 EMPTY_MESSAGES = Unfinished("an empty message of a rule is kept, where Kubernetes leaves it out")

@@ -124,5 +124,8 @@ async def define(side: Side) -> None:
     for one in (WIDGET, GADGET):
         await side.send(Step("POST", DEFINITIONS, one, {"Content-Type": JSON}))
         plural = one["spec"]["names"]["plural"]
-        while (await side.send(Step("GET", f"/apis/{GROUP}/v1/{plural}"))).status != 200:
+        listing = Step("GET", f"/apis/{GROUP}/v1/{plural}")
+        answer = await side.send(listing)
+        while answer.status != 200:
             await asyncio.sleep(0.1)
+            answer = await side.send(listing)

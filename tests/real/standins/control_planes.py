@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,11 @@ from tests.real.processes import eventually
 from tests.real.test_kamaji_manager import CONTROL_PLANE
 
 Json = dict[str, Any]
-VERSION = CONTROL_PLANE["spec"]["kubernetes"]["version"]
+VERSION = "v1.30.2"
 NEXT_VERSION = "v1.31.0"
 _SECRETS = ("shop-admin-kubeconfig", "shop-ca")
-_BRIEFLY = Delays(control_plane=0.2, upgrade=0.2, scale=0.2, removal=0)
+# Times in objects are whole seconds, so nothing shorter would be seen.
+_BRIEFLY = Delays(control_plane=2, upgrade=0, scale=0, removal=0)
 _READY = {"type": "Ready", "status": "True"}
 
 
@@ -70,14 +72,14 @@ class Really:
             self._run(
                 "patch", "tenantcontrolplane", "shop", "--type=merge", "-p", json.dumps(change(version, replicas))
             )
-            self._until(lambda plane, wanted=(version, replicas): self._is_reached(plane, *wanted))
+            self._until(partial(self._is_reached, version, replicas))
             self._note(stage)
         self._run("delete", "tenantcontrolplane", "shop", "--timeout=60s", timeout=70)
         return self.story
 
-    def _is_reached(self, plane: Json, version: str, replicas: int) -> bool:
+    def _is_reached(self, version: str, replicas: int, plane: Json) -> bool:
         self._run_pods()
-        return _is_reached(plane, version, replicas)
+        return _is_reached(version, replicas, plane)
 
     def _run_pods(self) -> None:
         """What a kubelet would report."""
@@ -120,7 +122,7 @@ def _unavailable(plane: Json) -> int:
     return int(_deployment(plane).get("unavailableReplicas", 0))
 
 
-def _is_reached(plane: Json, version: str, replicas: int) -> bool:
+def _is_reached(version: str, replicas: int, plane: Json) -> bool:
     deployment = _deployment(plane)
     counts = [deployment.get(name) for name in ("replicas", "readyReplicas", "updatedReplicas")]
     return _state(plane) == ("Ready", version) and counts == [replicas] * 3
@@ -145,10 +147,7 @@ async def simulate(data: Path, namespace: str) -> Story:
             await _noted(client, namespace, story, "provisioning", lambda plane: _state(plane)[0] == "Provisioning")
             for stage, (version, replicas) in STAGES.items():
                 await client.patch(TenantControlPlane.address, "shop", change(version, replicas), namespace)
-                await _noted(
-                    client, namespace, story, stage,
-                    lambda plane, wanted=(version, replicas): _is_reached(plane, *wanted),
-                )  # fmt: skip
+                await _noted(client, namespace, story, stage, partial(_is_reached, version, replicas))
             running.cancel()
     return story
 

@@ -7,7 +7,6 @@ only what is durable is shown to readers and watchers. Everything here is called
 from __future__ import annotations
 
 import asyncio
-import logging
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -23,9 +22,8 @@ from . import database, queries
 from .buckets import Buckets
 from .changes import Change, Write
 from .recent import RecentValues
+from .telling import tell
 from .writer import GroupWriter, InlineWriter, Writer
-
-log = logging.getLogger("butler.apiserver")
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -355,12 +353,7 @@ class Store:
             self.committed = revision
             self._settle(write)
             event = Event(revision, bucket, key, change, value, write.previous_value, write.owners)
-            for listener in self._listeners:
-                try:
-                    listener(event)
-                except Exception:
-                    # It is durable: one who cannot cope with it may not keep the writer and all others waiting.
-                    log.exception("a listener failed on revision %d", revision)
+            tell(self._listeners, event, revision)
             if not write.done.done():
                 write.done.set_result(event)
 

@@ -10,8 +10,8 @@ from tests.real.differential.kinds import GADGETS, OWN, WIDGETS, gadget, own, st
 from tests.real.differential.steps import JSON_PATCH, Step, case, get, patch, post, put, quietly
 
 
-def _widget(name: str = "a", **spec: Any) -> Step:
-    return post(f"{WIDGETS}?dryRun=All", widget(name, spec=spec))
+def _widget(**spec: Any) -> Step:
+    return post(f"{WIDGETS}?dryRun=All", widget("a", spec=spec))
 
 
 def _spec(schema: dict[str, Any]) -> tuple[Step, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.real.differential.differences import TEXTS
 from tests.real.differential.steps import Step, case, get, patch, post, put, quietly
-from tests.real.differential.vocabulary import CORE, DEPLOYMENTS, NAMESPACES, TABLE, deployment, made
+from tests.real.differential.vocabulary import CORE, DEPLOYMENTS, NAMESPACES, TABLE, Json, deployment, made
 
 _EVENTS = f"{CORE}/events"
 _NEW_EVENTS = "/apis/events.k8s.io/v1/namespaces/$ns/events"
@@ -41,6 +41,19 @@ _HOOK = {
     ],
 }
 _STORAGE = "/apis/storage.k8s.io/v1"
+
+_WRONG_HOOKS: tuple[Json, ...] = (
+    {"name": "a"},
+    {"sideEffects": "Some"},
+    {"admissionReviewVersions": []},
+    {"clientConfig": {}},
+    {"clientConfig": {"url": "http://x"}},
+    {"failurePolicy": "Some"},
+    {"timeoutSeconds": 60},
+    {"rules": [{"operations": ["SOME"]}]},
+    {"matchConditions": [{"name": "x", "expression": "1 +"}]},
+    {"matchConditions": [{"name": "x", "expression": "1"}]},
+)
 
 CASES = (
     case(
@@ -200,18 +213,7 @@ CASES = (
                     webhooks=[{**_HOOK, **change}],
                 ),
             )
-            for change in (
-                {"name": "a"},
-                {"sideEffects": "Some"},
-                {"admissionReviewVersions": []},
-                {"clientConfig": {}},
-                {"clientConfig": {"url": "http://x"}},
-                {"failurePolicy": "Some"},
-                {"timeoutSeconds": 60},
-                {"rules": [{"operations": ["SOME"]}]},
-                {"matchConditions": [{"name": "x", "expression": "1 +"}]},
-                {"matchConditions": [{"name": "x", "expression": "1"}]},
-            )
+            for change in _WRONG_HOOKS
         ],
     ),
     case(

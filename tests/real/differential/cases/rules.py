@@ -17,7 +17,7 @@ def _ruled(*rules: dict[str, Any] | str, **properties: Any) -> dict[str, Any]:
     return structure(spec={**structure(**properties), "x-kubernetes-validations": given})
 
 
-def _thing(name: str = "a", **spec: Any) -> Step:
+def _thing(name: str = "a", /, **spec: Any) -> Step:
     return post(OWN, thing(name, spec=spec))
 
 
@@ -303,8 +303,8 @@ CASES = (
                 }
             )
         ),
-        _thing(**{"a-b": 1, "namespace": 0, "x.y": 1}),
-        _thing(**{"a-b": 0, "namespace": 1, "x.y": 0}),
+        _thing("a", **{"a-b": 1, "namespace": 0, "x.y": 1}),
+        _thing("a", **{"a-b": 0, "namespace": 1, "x.y": 0}),
     ),
     case(
         "rules see numbers or texts, and unknown fields",
