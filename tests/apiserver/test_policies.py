@@ -335,3 +335,43 @@ async def test_a_binding_that_cannot_work_is_refused(api: Api, changes: Json, pr
     refused = await api("POST", BINDINGS, {"metadata": {"name": "b.example.com"}, "spec": spec})
     start = 'ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io "b.example.com" is invalid: '
     assert (refused.status, refused.body["message"]) == (422, start + problem)
+
+
+def webhook(condition: str, **fields: Any) -> Json:
+    hook = {
+        "name": "w.example.com",
+        "clientConfig": {"url": "https://127.0.0.1:1/nobody"},
+        "rules": [RULE],
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+        "matchConditions": [{"name": "one", "expression": condition}],
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "default"}},
+        **fields,
+    }
+    return {"metadata": {"name": "w.example.com"}, "webhooks": [hook]}
+
+
+HOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+
+
+async def test_a_webhook_whose_condition_cannot_work_is_refused(api: Api) -> None:
+    refused = await api("POST", HOOKS, webhook("1"))
+    assert refused.body["message"] == (
+        'ValidatingWebhookConfiguration.admissionregistration.k8s.io "w.example.com" is invalid: '
+        'webhooks[0].matchConditions[0].expression: Invalid value: "1": must evaluate to bool but got int'
+    )
+
+
+async def test_a_webhook_whose_condition_fails_refuses_unless_failures_are_ignored(api: Api) -> None:
+    await api("POST", HOOKS, webhook("object.data.x == '1'"))
+    refused = await create(api)
+    text = "expression 'object.data.x == '1'' resulted in error: no such key: data"
+    assert (refused.status, refused.body["message"]) == (403, f'configmaps "c" is forbidden: {text}')
+    await api("DELETE", f"{HOOKS}/w.example.com")
+    await api("POST", HOOKS, webhook("object.data.x == '1'", failurePolicy="Ignore"))
+    assert (await create(api)).status == 201
+
+
+async def test_a_webhook_is_not_asked_when_the_user_may_go_without(api: Api) -> None:
+    await api("POST", HOOKS, webhook("!authorizer.group('').resource('secrets').check('get').allowed()"))
+    assert (await create(api)).status == 201

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
+from butler.engines.core import Secret
 from butler.kube.client import Signal
 from tests.real.standins.objects import EVENTS, NODES
 from tests.real.standins.recording import Happening, Record
 from tests.real.standins.views import named
 
+_FLEETING = {("MachineDeployment", "machine deleted, gone", "ScalingUp")}
+"""Phases that are over before a controller that looks once a second is sure to have seen them."""
 _CONFLICT = "Operation cannot be fulfilled"
 Said = tuple[str, str, str]
 """Kind of an object, type of a condition, and what it said as `status/reason`."""
@@ -20,6 +23,8 @@ def phases(record: Record, kind: str) -> Counter[str]:
     ways: dict[str, list[str]] = defaultdict(list)
     for one in record.happenings:
         phase = one.object.get("status", {}).get("phase") if one.kind == kind else None
+        if (one.kind, one.stage, phase) in _FLEETING:
+            continue
         if phase and ways[one.name][-1:] != [phase]:
             ways[one.name].append(phase)
     return Counter(" → ".join(way) for way in ways.values())
@@ -53,14 +58,15 @@ def comings_and_goings(record: Record) -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
     for one in _in_order(record.happenings):
         what = f"{'+' if one.signal is Signal.ADDED else '-'}{one.kind}"
-        # The bootstrap data of a machine goes when the garbage collector comes by.
-        if what not in (*found[one.stage], "-Secret"):
+        if what not in found[one.stage]:
             found[one.stage].append(what)
     return found
 
 
 def _in_order(happenings: Iterable[Happening]) -> list[Happening]:
-    """Those of the management API by its own count, because each kind is watched for itself."""
-    moves = (Signal.ADDED, Signal.DELETED)
-    there = [one for one in happenings if one.signal in moves and one.kind not in (EVENTS.kind, NODES.kind)]
+    """Those of the management API by its own count, because each kind is watched for itself.
+
+    Without Secrets, which come when the bootstrap provider and go when the garbage collector has time."""
+    moves, others = (Signal.ADDED, Signal.DELETED), (EVENTS.kind, NODES.kind, Secret.address.kind)
+    there = [one for one in happenings if one.signal in moves and one.kind not in others]
     return sorted(there, key=lambda one: int(one.object["metadata"]["resourceVersion"]))

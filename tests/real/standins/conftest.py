@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import replace
 
 import pytest
 
 from butler.api import crd
-from butler.local.delays import NONE
 from butler.local.standins import infrastructure_kinds
 from tests.conftest import ServerProcess, kubectl_for
 from tests.real import managers
@@ -18,8 +16,6 @@ from tests.real.standins import running
 from tests.real.standins.recording import Record
 
 _CONTRACT = {"cluster.x-k8s.io/v1beta2": "v1beta2"}
-QUICK = replace(NONE, drain=0.01)
-"""Everything takes so little time that nobody waits, but some: so nothing is held back."""
 
 
 @pytest.fixture(scope="session")
@@ -44,4 +40,4 @@ def really(cluster_api: Cluster, provider_kinds: None, server_process: ServerPro
 @pytest.fixture(scope="session")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Record:
     """The life with our stand-ins."""
-    return running.with_standins(tmp_path_factory.mktemp("standins"), QUICK)
+    return running.with_standins(tmp_path_factory.mktemp("standins"), running.QUICK)

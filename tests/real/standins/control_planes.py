@@ -28,8 +28,7 @@ from tests.real.test_kamaji_manager import CONTROL_PLANE
 
 Json = dict[str, Any]
 VERSION = "v1.30.2"
-NEXT_VERSION = "v1.31.0"
-_SECRETS = ("shop-admin-kubeconfig", "shop-ca")
+SECRETS = ("shop-admin-kubeconfig", "shop-ca")
 # Times in objects are whole seconds, so nothing shorter would be seen.
 _BRIEFLY = Delays(control_plane=2, upgrade=0, scale=0, removal=0)
 _READY = {"type": "Ready", "status": "True"}
@@ -41,17 +40,14 @@ class Story:
 
     stages: dict[str, tuple[Json, dict[str, Json]]] = field(default_factory=dict)
 
-    def status(self, stage: str) -> Json:
-        status: Json = self.stages[stage][0]["status"]
-        return status
+
+REPLICAS = {"ready": 1, "scaled": 2}
+"""What is asked for, one after the other. For another version Kamaji would have to reach the tenant's API."""
+STAGES = ("provisioning", *REPLICAS)
 
 
-def change(version: str, replicas: int) -> Json:
-    return {"spec": {"kubernetes": {"version": version}, "controlPlane": {"deployment": {"replicas": replicas}}}}
-
-
-STAGES = {"ready": (VERSION, 1), "scaled": (VERSION, 2), "upgraded": (NEXT_VERSION, 2)}
-"""What is asked for, one after the other, as version and replicas."""
+def _wanting(replicas: int) -> Json:
+    return {"spec": {"controlPlane": {"deployment": {"replicas": replicas}}}}
 
 
 # -- with Kamaji itself ------------------------------------------------------------------------------------------
@@ -68,18 +64,16 @@ class Really:
         self._run("create", "-f", "-", stdin=json.dumps(CONTROL_PLANE))
         self._until(lambda plane: _state(plane)[0] == "Provisioning" and _unavailable(plane) == 1)
         self._note("provisioning")
-        for stage, (version, replicas) in STAGES.items():
-            self._run(
-                "patch", "tenantcontrolplane", "shop", "--type=merge", "-p", json.dumps(change(version, replicas))
-            )
-            self._until(partial(self._is_reached, version, replicas))
+        for stage, replicas in REPLICAS.items():
+            self._run("patch", "tenantcontrolplane", "shop", "--type=merge", "-p", json.dumps(_wanting(replicas)))
+            self._until(partial(self._is_reached, replicas))
             self._note(stage)
         self._run("delete", "tenantcontrolplane", "shop", "--timeout=60s", timeout=70)
         return self.story
 
-    def _is_reached(self, version: str, replicas: int, plane: Json) -> bool:
+    def _is_reached(self, replicas: int, plane: Json) -> bool:
         self._run_pods()
-        return _is_reached(version, replicas, plane)
+        return _is_reached(replicas, plane)
 
     def _run_pods(self) -> None:
         """What a kubelet would report."""
@@ -94,7 +88,7 @@ class Really:
 
     def _note(self, stage: str) -> None:
         secrets = {one["metadata"]["name"]: one for one in self._items("secrets")}
-        self.story.stages[stage] = (self._plane(), {name: secrets[name] for name in _SECRETS if name in secrets})
+        self.story.stages[stage] = (self._plane(), {name: secrets[name] for name in SECRETS if name in secrets})
 
     def _plane(self) -> Json:
         plane: Json = json.loads(self._run("get", "tenantcontrolplane", "shop", "-o", "json"))
@@ -122,10 +116,10 @@ def _unavailable(plane: Json) -> int:
     return int(_deployment(plane).get("unavailableReplicas", 0))
 
 
-def _is_reached(version: str, replicas: int, plane: Json) -> bool:
+def _is_reached(replicas: int, plane: Json) -> bool:
     deployment = _deployment(plane)
     counts = [deployment.get(name) for name in ("replicas", "readyReplicas", "updatedReplicas")]
-    return _state(plane) == ("Ready", version) and counts == [replicas] * 3
+    return _state(plane) == ("Ready", VERSION) and counts == [replicas] * 3
 
 
 # -- with its stand-in -------------------------------------------------------------------------------------------
@@ -145,9 +139,9 @@ async def simulate(data: Path, namespace: str) -> Story:
             obj = {**CONTROL_PLANE, "metadata": {"name": "shop", "namespace": namespace}}
             await client.create(obj, TenantControlPlane.address)
             await _noted(client, namespace, story, "provisioning", lambda plane: _state(plane)[0] == "Provisioning")
-            for stage, (version, replicas) in STAGES.items():
-                await client.patch(TenantControlPlane.address, "shop", change(version, replicas), namespace)
-                await _noted(client, namespace, story, stage, partial(_is_reached, version, replicas))
+            for stage, replicas in REPLICAS.items():
+                await client.patch(TenantControlPlane.address, "shop", _wanting(replicas), namespace)
+                await _noted(client, namespace, story, stage, partial(_is_reached, replicas))
             running.cancel()
     return story
 
@@ -160,4 +154,4 @@ async def _noted(client: Client, namespace: str, story: Story, stage: str, holds
             if holds(plane):
                 break
     secrets = {one["metadata"]["name"]: one for one in (await client.list(Secret.address, here)).items}
-    story.stages[stage] = (plane, {name: secrets[name] for name in _SECRETS if name in secrets})
+    story.stages[stage] = (plane, {name: secrets[name] for name in SECRETS if name in secrets})

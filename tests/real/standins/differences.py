@@ -11,21 +11,34 @@ NOTHING = "nothing"
 
 
 @dataclass(frozen=True)
+class Found:
+    """A field that is something else when nothing happens any more."""
+
+    stage: str
+    kind: str
+    path: str
+    real: object
+    ours: object
+
+
+@dataclass(frozen=True)
 class Difference:
-    """A field that is something else when nothing happens any more. `*` is anything."""
+    """One that is meant, in some stages or in any. `*` is anything."""
 
     kind: str
     path: str
     real: str
     ours: str
     why: str
+    stages: tuple[str, ...] = ()
 
-    def covers(self, kind: str, path: str, real: object, ours: object) -> bool:
+    def covers(self, found: Found) -> bool:
         return (
-            kind == self.kind
-            and fnmatchcase(path, self.path.replace("[", "[[]"))
-            and _fits(real, self.real)
-            and _fits(ours, self.ours)
+            found.kind == self.kind
+            and (not self.stages or found.stage in self.stages)
+            and fnmatchcase(found.path, self.path.replace("[", "[[]"))
+            and _fits(found.real, self.real)
+            and _fits(found.ours, self.ours)
         )
 
 
@@ -66,11 +79,12 @@ _FIRST_LOOK = "What is unknown only at the first look may not be told"
 AT_REST = (
     Difference(
         "Cluster", "status.observedGeneration", "old", "newest",
-        "A Cluster that is paused still says which generation it has seen",
+        "A Cluster that is paused still says which generation it has seen", ("paused",),
     ),
     Difference(
         "Cluster", "status.conditions[RemoteConnectionProbe]", "True/ProbeSucceeded", "False/ProbeFailed",
         "A tenant's API is connected to when its control plane is initialized, even if there is a kubeconfig before",
+        ("with infrastructure",),
     ),
     Difference(
         "KubeadmConfig", "spec.joinConfiguration.discovery.*", "*", NOTHING,
@@ -99,5 +113,17 @@ IN_PASSING = (
     Passing(("Machine", "NodeReady", "Unknown/ConnectionDown"), _FIRST_LOOK, always=False),
     Passing(("Machine", "NodeHealthy", "Unknown/ConnectionDown"), _FIRST_LOOK, always=False),
 )
+
+_WITH_THE_API = "The Secrets of a control plane are there once its API answers, not before"
+KAMAJI = (
+    *(Difference("Secret", "object", name, NOTHING, _WITH_THE_API, ("provisioning",))
+      for name in ("shop-admin-kubeconfig", "shop-ca")),
+    *(Difference("TenantControlPlane", path, "*", NOTHING, _WITH_THE_API, ("provisioning",))
+      for path in ("status.kubeconfig.admin.secretName", "status.certificates.ca.secretName", "status.storage.*")),
+    Difference(
+        "TenantControlPlane", "metadata.finalizers[finalizer.kamaji.clastix.io/soot]", "set", NOTHING,
+        "There is no second finalizer for what Kamaji keeps inside a tenant",
+    ),
+)  # fmt: skip
 
 ORDER = Order("+Machine", ("+KubeadmConfig", "+SimulatedMachine"), "A Machine comes before what it is made of")

@@ -57,15 +57,13 @@ class Hands:
 
     # -- the control plane ----------------------------------------------------------------------------------------
 
-    async def start_control_plane(self) -> None:
-        """It answers, and nobody knows yet what it is."""
-        status = {"initialization": {"controlPlaneInitialized": True}, "externalManagedControlPlane": True}
-        await self._patch(KamajiControlPlane.address, NAME, {"status": status}, "status")
-
     async def report_version(self, version: str) -> None:
         """All of it runs, in this version."""
         counts = dict.fromkeys(("replicas", "readyReplicas", "availableReplicas", "upToDateReplicas"), 2)
-        status = {"version": version, "ready": True, **counts}
+        status = {
+            "initialization": {"controlPlaneInitialized": True}, "version": version, "ready": True,
+            "externalManagedControlPlane": True, **counts,
+        }  # fmt: skip
         await self._patch(KamajiControlPlane.address, NAME, {"status": status}, "status")
 
     # -- the infrastructure ---------------------------------------------------------------------------------------

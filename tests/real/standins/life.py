@@ -9,7 +9,7 @@ from butler.engines.kamaji.kinds import KamajiControlPlane
 from butler.local.standins.infrastructure_kinds import SimulatedCluster
 from tests.real.standins import objects
 from tests.real.standins.hands import Hands
-from tests.real.standins.objects import NEXT_VERSION, VERSION
+from tests.real.standins.objects import NEXT_VERSION, OLD_VERSION, VERSION
 from tests.real.standins.recording import Snapshot
 
 Act = Callable[[Hands], Awaitable[object]]
@@ -100,9 +100,10 @@ LIFE = (
     Stage("asked for", lambda hands: hands.ask_for_cluster(1), says("MachineSet", "ScalingUp", "True/ScalingUp")),
     Stage("with infrastructure", lambda hands: hands.provide_infrastructure(),
           lambda now: any(one.get("status", {}).get("phase") == "Provisioned" for one in now["Cluster"])),
-    Stage("with a control plane", lambda hands: hands.start_control_plane(),
+    # Too old for workers, so that it is known to everybody before there are any.
+    Stage("with a control plane", lambda hands: hands.report_version(OLD_VERSION),
           says("Cluster", "ControlPlaneInitialized", "True/Initialized")),
-    Stage("with a version", lambda hands: hands.report_version(VERSION), machines(1, "Provisioning")),
+    Stage("with machines", lambda hands: hands.report_version(VERSION), machines(1, "Provisioning")),
     Stage("booted", lambda hands: hands.boot(with_nodes=False), machines(1, "Provisioned")),
     Stage("joined", lambda hands: hands.join(), machines(1, "Running")),
     Stage("ready", lambda hands: hands.say_of_nodes(), available(1)),

@@ -31,6 +31,7 @@ Json = dict[str, Any]
 NAMESPACE = "shop-12345678"
 NAME = "shop"
 WORKERS = "shop-workers"
+OLD_VERSION = "v1.33.0"
 VERSION = "v1.34.0"
 NEXT_VERSION = "v1.35.0"
 NODES = Address("", "v1", "Node", "nodes", False)

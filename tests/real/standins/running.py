@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from butler.errors import NotFound
 from butler.kube import kubeconfig
 from butler.kube.config import Config
 from butler.kube.http import HttpClient
-from butler.local.delays import Delays
+from butler.local.delays import NONE, Delays
 from butler.local.standins.capi import add_cluster_api
 from butler.runtime.manager import Manager, Settings
 from tests.local.standins import capi_world
@@ -22,6 +23,8 @@ from tests.real.standins.recording import Record, Recorder, quiet
 _SILENCE = 2.2
 """Cluster API looks at an object at most once a second, and one change takes a few such looks."""
 _PATIENCE = 60.0
+QUICK = replace(NONE, drain=0.01)
+"""Everything takes so little time that nobody waits, but some: so nothing is held back."""
 
 
 async def _lived(hands: Hands, silence: float) -> Record:
@@ -58,7 +61,7 @@ def _config(path: Path) -> Config:
     return kubeconfig.parse(path.read_bytes(), path).config()
 
 
-def with_standins(directory: Path, delays: Delays, silence: float = 5.0) -> Record:
+def with_standins(directory: Path, delays: Delays, silence: float = 5.0, seed: int = 1) -> Record:
     """A life with our stand-ins, in virtual time. Each stage ends after so many seconds in which nothing happens."""
     found: list[Record] = []
 
@@ -71,5 +74,5 @@ def with_standins(directory: Path, delays: Delays, silence: float = 5.0) -> Reco
             found.append(await _lived(Hands(world.client, world.tenant, "kubeconfig"), silence))
             running.cancel()
 
-    capi_world.play(scenario, directory, delays=delays)
+    capi_world.play(scenario, directory, delays=delays, seed=seed)
     return found[0]

@@ -29,7 +29,7 @@ from butler.runtime.reconciler import Outcome, Permission, Reconciler, Watch
 
 from . import addons, kubeadm, tenant_contents
 from .kamaji_progress import Progress, left, progress
-from .kamaji_secrets import COMPONENT, NAME, OURS, PROJECT, Secrets, made_from, meta_for, owner_keys
+from .kamaji_secrets import COMPONENT, LIFECYCLE, NAME, OURS, PROJECT, Secrets, made_from, meta_for, owner_keys
 from .kamaji_secrets import Secret as SecretHead
 from .tenant_contents import Change
 
@@ -114,6 +114,8 @@ class TenantControlPlanes(Reconciler[TenantControlPlane]):
         name = f"{plane.metadata.name}-{component}"
         if self._secrets.checksum(plane.metadata.namespace, name) != checksum:
             labels = {PROJECT: "kamaji", NAME: plane.metadata.name, COMPONENT: component}
+            if component != "ca":
+                labels[LIFECYCLE] = "kubeconfig"
             meta = meta_for(plane, TenantControlPlane, name, labels, checksum)
             data = _authority(api) if component == "ca" else dict.fromkeys(_KUBECONFIGS, api.kubeconfig())
             await self._secrets.put(Secret(metadata=meta, data=data))

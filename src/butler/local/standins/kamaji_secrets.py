@@ -16,6 +16,8 @@ from butler.runtime.objects import Kind, identity_of, key, wire
 PROJECT = "kamaji.clastix.io/project"
 NAME = "kamaji.clastix.io/name"
 COMPONENT = "kamaji.clastix.io/component"
+LIFECYCLE = "kamaji.clastix.io/certificate_lifecycle_controller"
+"""Label of what expires one day."""
 CHECKSUM = "kamaji.clastix.io/checksum"
 
 OURS = Selection(labels=COMPONENT)

@@ -35,6 +35,7 @@ from .workloads import PROVIDER_ID
 MANAGER = "capi-machine"
 _MADE = timedelta(seconds=5)
 """In which whoever makes a machine has made its parts too."""
+_AT_ONCE = timedelta(milliseconds=1)
 _ON_THE_WAY = ("Pending", "Provisioning", "Provisioned")
 
 
@@ -70,8 +71,12 @@ class Machines(Reconciler[Machine]):
         if why := pause_of(cluster, machine):
             return Outcome(_paused(machine, why))
         sight = await self._look(machine, cluster)
+        if _is_being_made(sight) and (left := self._shared.too_young(machine.metadata, _MADE)):
+            return Outcome(again=left)
         await self._adopt(sight)
-        if (change := _completion(sight)) and not self._is_unseen(sight):
+        if change := _completion(sight):
+            if self._is_unseen(sight):
+                return Outcome(status_of(sight, self._shared.clock.now()), again=_AT_ONCE)
             meta = machine.metadata
             await self._shared.client.patch(Machine, meta.name, {"spec": change}, meta.namespace, manager=MANAGER)
             # That changed the machine, and so wakes it.
@@ -92,8 +97,6 @@ class Machines(Reconciler[Machine]):
         status = status_of(sight, now)
         if self._is_about_to_change(sight, status) and (left := self._shared.held_back(machine.metadata)):
             return Outcome(again=left)
-        if _is_being_made(sight) and (left := self._shared.too_young(machine.metadata, _MADE)):
-            return Outcome(again=left)
         found = status.node_ref is not None and machine.status.node_ref is None
         notes = (Note("SuccessfulSetNodeRef", status.node_ref.name),) if found and status.node_ref else ()
         error = await self._mark_node(sight) if sight.node is not None else None
@@ -102,7 +105,7 @@ class Machines(Reconciler[Machine]):
         return Outcome(status, again=timedelta(seconds=wait) if wait else None, notes=notes, error=error)
 
     def _is_unseen(self, sight: Sight) -> bool:
-        """Whether nobody has seen the machine yet, and somebody may want to: it begins as Pending."""
+        """Whether nobody has seen the machine yet, and there is time for it: it begins as Pending."""
         return not self._shared.hold and sight.machine.status.phase is None
 
     def _is_about_to_change(self, sight: Sight, status: MachineStatus) -> bool:
