@@ -200,7 +200,9 @@ class Vms(Reconciler[SimulatedMachine]):
         return Outcome(SimulatedMachineStatus(initialization=Initialization(provisioned=True)))
 
     async def finalize(self, vm: SimulatedMachine) -> Outcome:
-        self._world.removed.append(vm.metadata.name)
+        # Asked twice, a machine is still removed once.
+        if vm.metadata.name not in self._world.removed:
+            self._world.removed.append(vm.metadata.name)
         if vm.status.initialization is None:
             # Nobody else knows of it yet.
             with suppress(NotFound):

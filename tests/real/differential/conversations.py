@@ -51,10 +51,9 @@ class _Conversation:
         return answers
 
     async def clean_up(self) -> None:
-        """Nobody waits for it, and leftovers disturb nobody."""
+        """Kinds cost memory. Namespaces stay: Kubernetes' controllers would be busy with them for long."""
         for name in self._defined:
             await self._side.send(Step("DELETE", f"{DEFINITIONS}/{name}"))
-        await self._side.send(Step("DELETE", f"/api/v1/namespaces/{self._namespace}"))
 
     async def _take(self, step: Step) -> Answer:
         if step.events is not None:

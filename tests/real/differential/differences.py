@@ -27,9 +27,10 @@ CLIENTS_FAULT = Difference(
     "mistakes of a client for which Kubernetes has no word", "500 says that the server is at fault, and it is not"
 )
 TAINT = Difference("new PersistentVolumeClaims and Nodes", "only controllers that do not run here would take it off")
-DESCRIPTIONS = Difference(
-    "descriptions of built-in kinds, in OpenAPI and of columns", "100 kB instead of 3 MB; custom kinds keep theirs"
-)
+OPENAPI = Difference("descriptions in OpenAPI of built-in kinds", "100 kB instead of 3 MB")
+DESCRIPTIONS = Difference("descriptions of the columns of a table", "the same")
+HEALTH = Difference("checks of `/healthz?verbose`", "they are of other parts")
+NETWORK = Difference("the network of Services", "it is fixed when the API is made")
 CEL_COST = Difference("CEL cost estimation", "the bound that matters is at run time")
 DEEP = Difference("nesting of a body", "no schema goes that deep")
 QUOTAS = Difference("ResourceQuota, LimitRange", "stored, not enforced")
@@ -43,10 +44,11 @@ VERSIONS_APART = Difference(
 )
 FEWER_KINDS = Difference("groups and kinds", "what nothing here acts on is not offered")
 HISTORY = Difference("how far back a watch reaches", "time that is said, instead of a cache of unknown size")
-JSON_ONLY = Difference("protobuf and CBOR answers, HTTP/2, WebSocket watches", "every client falls back to JSON")
+JSON_ONLY = Difference("CBOR, HTTP/2, WebSocket watches", "every client falls back to JSON")
 SIGNING = Difference("signing algorithm of tokens", "smaller and faster; announced in the key set")
 
 EMPTY_LISTS = Unfinished("an empty list of a built-in kind is taken for none")
 NULL_CHOICES = Unfinished("null among the choices of an enumeration is kept as {}")
 BIG_NUMBERS = Unfinished("integers of more than 64 bits stay exact, where Kubernetes rounds them")
 EMPTY_MESSAGES = Unfinished("an empty message of a rule is kept, where Kubernetes leaves it out")
+EMPTY_LABELS = Unfinished("labels that are empty and then gone are no change of a custom object")

@@ -47,8 +47,8 @@ def _some(**choices: SearchStrategy[Any]) -> SearchStrategy[Json]:
 
 
 _META = _some(
-    labels=st.dictionaries(_NAMES, _WORDS, max_size=2),
-    annotations=st.dictionaries(_NAMES, _WORDS, max_size=2),
+    labels=st.dictionaries(_NAMES, _WORDS, min_size=1, max_size=2),
+    annotations=st.dictionaries(_NAMES, _WORDS, min_size=1, max_size=2),
     finalizers=st.sampled_from(([], ["example.org/x"], ["example.org/x", "example.org/y"])),
 )
 _PORTS = st.lists(_some(name=_WORDS, protocol=st.sampled_from(("TCP", "UDP")), number=_SMALL, note=_WORDS), max_size=2)

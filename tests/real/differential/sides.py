@@ -6,7 +6,7 @@ import json
 import ssl
 from base64 import b64decode
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from io import BytesIO
 
@@ -55,7 +55,9 @@ class Side:
 async def read(answer: aiohttp.ClientResponse) -> Answer:
     content = await answer.read()
     if answer.content_type == "application/json" and content:
-        return Answer(answer.status, json.loads(content), headers(answer))
+        # What is nested too deeply for Python is left as it is.
+        with suppress(RecursionError):
+            return Answer(answer.status, json.loads(content), headers(answer))
     return Answer(answer.status, content.decode(errors="backslashreplace"), headers(answer))
 
 

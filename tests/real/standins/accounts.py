@@ -1,4 +1,4 @@
-"""What two records of one life have to say, each in a form in which they should be the same."""
+"""What two records of the same lives have to say, each in a form in which they should be the same."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.real.standins.objects import EVENTS, NODES
 from tests.real.standins.recording import Happening, Record
 from tests.real.standins.views import named
 
-_FLEETING = {("MachineDeployment", "machine deleted, gone", "ScalingUp")}
+_FLEETING = {("MachineDeployment", "troubled: machine deleted, gone", "ScalingUp")}
 """Phases that are over before a controller that looks once a second is sure to have seen them."""
 _CONFLICT = "Operation cannot be fulfilled"
 Said = tuple[str, str, str]
@@ -39,7 +39,9 @@ def told(record: Record, kind: str) -> Counter[tuple[str, ...]]:
             about = event["involvedObject"]
             # That two writers met is nobody's news.
             if about["kind"] == kind and _CONFLICT not in event["message"]:
-                stories[about["name"]].append(f"{event['type']} {event['reason']}: {named(event['message'])}")
+                stories[f"{about['namespace']}/{about['name']}"].append(
+                    f"{event['type']} {event['reason']}: {named(event['message'])}"
+                )
     return Counter(tuple(story) for story in stories.values())
 
 

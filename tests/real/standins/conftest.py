@@ -1,18 +1,20 @@
-"""Two records of one life: with the real Cluster API, and with its stand-ins."""
+"""Two records of the same lives: with the real Cluster API, and with its stand-ins."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
+from pathlib import Path
 
 import pytest
 
 from butler.api import crd
 from butler.local.standins import infrastructure_kinds
-from tests.conftest import ServerProcess, kubectl_for
+from tests.conftest import kubectl_for, start_server, stop_server
 from tests.real import managers
 from tests.real.servers import Cluster
 from tests.real.standins import running
+from tests.real.standins.life import LIVES
 from tests.real.standins.recording import Record
 
 _CONTRACT = {"cluster.x-k8s.io/v1beta2": "v1beta2"}
@@ -32,12 +34,21 @@ def provider_kinds(cluster_api: Cluster) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def really(cluster_api: Cluster, provider_kinds: None, server_process: ServerProcess) -> Record:
-    """The life with Cluster API's own managers."""
-    return running.with_managers(cluster_api.kubeconfig, server_process.kubeconfig)
+def tenants(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
+    """An API for the tenant of each life: how to reach it."""
+    servers = {life: start_server(tmp_path_factory.mktemp(life)) for life in LIVES}
+    yield {life: one.kubeconfig for life, one in servers.items()}
+    for one in servers.values():
+        stop_server(one)
+
+
+@pytest.fixture(scope="session")
+def really(cluster_api: Cluster, provider_kinds: None, tenants: dict[str, Path]) -> Record:
+    """The lives with Cluster API's own managers."""
+    return running.with_managers(cluster_api.kubeconfig, tenants)
 
 
 @pytest.fixture(scope="session")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Record:
-    """The life with our stand-ins."""
+    """The lives with our stand-ins."""
     return running.with_standins(tmp_path_factory.mktemp("standins"), running.QUICK)

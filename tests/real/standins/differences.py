@@ -79,12 +79,12 @@ _FIRST_LOOK = "What is unknown only at the first look may not be told"
 AT_REST = (
     Difference(
         "Cluster", "status.observedGeneration", "old", "newest",
-        "A Cluster that is paused still says which generation it has seen", ("paused",),
+        "A Cluster that is paused still says which generation it has seen", ("troubled: paused",),
     ),
     Difference(
         "Cluster", "status.conditions[RemoteConnectionProbe]", "True/ProbeSucceeded", "False/ProbeFailed",
         "A tenant's API is connected to when its control plane is initialized, even if there is a kubeconfig before",
-        ("with infrastructure",),
+        ("growing: with infrastructure", "troubled: with infrastructure"),
     ),
     Difference(
         "KubeadmConfig", "spec.joinConfiguration.discovery.*", "*", NOTHING,

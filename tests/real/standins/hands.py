@@ -14,28 +14,31 @@ from butler.kube.client import Client, Selection
 from butler.local.standins.infrastructure_kinds import MACHINE_FINALIZER, SimulatedCluster, SimulatedMachine
 from tests.real.certificates import Authority
 from tests.real.standins import objects
-from tests.real.standins.objects import NAME, NAMESPACE, NODES, PODS, WORKERS, Json
-
-_HERE = Selection(namespace=NAMESPACE)
+from tests.real.standins.objects import NAME, NAMESPACES, NODES, PODS, WORKERS, Json
 
 
 class Hands:
     """What providers and people do to a cluster."""
 
-    def __init__(self, management: Client, tenant: Client, kubeconfig: str) -> None:
+    def __init__(self, namespace: str, management: Client, tenant: Client, kubeconfig: str) -> None:
         """`kubeconfig` is how others reach the tenant."""
-        self.management, self.tenant, self._kubeconfig = management, tenant, kubeconfig
+        self.namespace, self.management, self.tenant = namespace, management, tenant
+        self._kubeconfig = kubeconfig
 
     # -- people ---------------------------------------------------------------------------------------------------
 
     async def ask_for_cluster(self, workers: int) -> None:
+        await self.management.create({"metadata": {"name": self.namespace}}, NAMESPACES)
         for obj, kind in objects.cluster(workers):
-            await self.management.create(obj, kind)
+            await self.create(obj, kind)
         # Whoever finds no kubeconfig does not look again for half a minute.
         pair = Authority().pair
         authority = {"tls.crt": pair.certificate.decode(), "tls.key": pair.key.decode()}
-        await self.management.create(objects.secret(f"{NAME}-ca", **authority), Secret.address)
-        await self.management.create(objects.secret(f"{NAME}-kubeconfig", value=self._kubeconfig), Secret.address)
+        await self.create(objects.secret(f"{NAME}-ca", **authority), Secret.address)
+        await self.create(objects.secret(f"{NAME}-kubeconfig", value=self._kubeconfig), Secret.address)
+
+    async def create(self, obj: Json, kind: Address) -> None:
+        await self.management.create({**obj, "metadata": {**obj["metadata"], "namespace": self.namespace}}, kind)
 
     async def change_workers(self, **spec: Any) -> None:
         await self._patch(MachineDeployment.address, WORKERS, {"spec": spec})
@@ -50,10 +53,10 @@ class Hands:
         return str(min(one["metadata"]["name"] for one in await self._all(Machine.address)))
 
     async def delete_machine(self, name: str) -> None:
-        await self.management.delete(Machine, name, NAMESPACE)
+        await self.management.delete(Machine, name, self.namespace)
 
     async def delete_cluster(self) -> None:
-        await self.management.delete(Cluster, NAME, NAMESPACE)
+        await self.management.delete(Cluster, NAME, self.namespace)
 
     # -- the control plane ----------------------------------------------------------------------------------------
 
@@ -138,10 +141,10 @@ class Hands:
         return [one["metadata"]["name"] for one in found if one["spec"].get("providerID") and not _is_going(one)]
 
     async def _all(self, kind: Address) -> tuple[Json, ...]:
-        return (await self.management.list(kind, _HERE)).items
+        return (await self.management.list(kind, Selection(namespace=self.namespace))).items
 
     async def _patch(self, kind: Address, name: str, change: Json, subresource: str = "") -> None:
-        await self.management.patch(kind, name, change, NAMESPACE, subresource=subresource)
+        await self.management.patch(kind, name, change, self.namespace, subresource=subresource)
 
 
 def _has_data(config: Json) -> bool:

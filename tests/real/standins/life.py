@@ -1,4 +1,4 @@
-"""One life of a cluster, stage by stage, each left alone until nothing happens any more."""
+"""Lives of a cluster, stage by stage, each left alone until nothing happens any more."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ async def _mend(hands: Hands) -> None:
 
 async def _roll(hands: Hands) -> None:
     obj, kind = objects.template_of_machines("shop-worker-2")
-    await hands.management.create(obj, kind)
+    await hands.create(obj, kind)
     ref = objects.reference("infrastructure.cluster.x-k8s.io", "SimulatedMachineTemplate", "shop-worker-2")
     await hands.change_workers(template={"spec": {"infrastructureRef": ref}})
 
@@ -95,11 +95,21 @@ async def _delete_a_busy_machine(hands: Hands) -> None:
     await hands.delete_machine(name)
 
 
+def _provisioned(now: Snapshot) -> bool:
+    return any(one.get("status", {}).get("phase") == "Provisioned" for one in now["Cluster"])
+
+
+_WAITING = says("Machine", "Deleting", "True/WaitingForInfrastructureDeletion")
+_END = (
+    Stage("deleted", lambda hands: hands.delete_cluster(), _WAITING),
+    Stage("deleted, without workers", lambda hands: hands.let_go(), gone("MachineDeployment")),
+    Stage("deleted, without control plane", lambda hands: hands.let_go(KamajiControlPlane), gone("KamajiControlPlane")),
+    Stage("gone", lambda hands: hands.let_go(SimulatedCluster), gone("Cluster")),
+)
 _LESS = {"labels": {"colour": None, "node-role.kubernetes.io/worker": None}, "annotations": {"note": None}}
-LIFE = (
+_GROWING = (
     Stage("asked for", lambda hands: hands.ask_for_cluster(1), says("MachineSet", "ScalingUp", "True/ScalingUp")),
-    Stage("with infrastructure", lambda hands: hands.provide_infrastructure(),
-          lambda now: any(one.get("status", {}).get("phase") == "Provisioned" for one in now["Cluster"])),
+    Stage("with infrastructure", lambda hands: hands.provide_infrastructure(), _provisioned),
     # Too old for workers, so that it is known to everybody before there are any.
     Stage("with a control plane", lambda hands: hands.report_version(OLD_VERSION),
           says("Cluster", "ControlPlaneInitialized", "True/Initialized")),
@@ -116,9 +126,17 @@ LIFE = (
     Stage("rolling, first gone", lambda hands: hands.let_go(), machines(1, "Provisioning")),
     Stage("rolling, second ready", _boot, machines(1, "Deleting")),
     Stage("rolled", lambda hands: hands.let_go(), settled(2)),
-    Stage("scaled down", lambda hands: hands.change_workers(replicas=1),
-          says("Machine", "Deleting", "True/WaitingForInfrastructureDeletion")),
+    Stage("scaled down", lambda hands: hands.change_workers(replicas=1), _WAITING),
     Stage("scaled down, gone", lambda hands: hands.let_go(), settled(1)),
+    *_END,
+)  # fmt: skip
+_TROUBLED = (
+    Stage("asked for", lambda hands: hands.ask_for_cluster(1), says("MachineSet", "ScalingUp", "True/ScalingUp")),
+    Stage("with infrastructure", lambda hands: hands.provide_infrastructure(), _provisioned),
+    Stage("with a control plane", lambda hands: hands.report_version(OLD_VERSION),
+          says("Cluster", "ControlPlaneInitialized", "True/Initialized")),
+    Stage("with machines", lambda hands: hands.report_version(VERSION), machines(1, "Provisioning")),
+    Stage("ready", _boot, available(1)),
     Stage("upgrading", _upgrade, lambda now: len(now["MachineSet"]) == 2),
     Stage("upgrading workers", lambda hands: hands.report_version(NEXT_VERSION), machines(2)),
     Stage("upgrading, ready", _boot, machines(1, "Deleting")),
@@ -132,16 +150,14 @@ LIFE = (
           says("Machine", "InfrastructureReady", "False/Broken")),
     Stage("well again", _mend, available(1)),
     Stage("machine deleted, drained", _delete_a_busy_machine, says("Machine", "Deleting", "True/DrainingNode")),
-    Stage("machine deleted, pod gone", lambda hands: hands.end_the_pod(),
-          says("Machine", "Deleting", "True/WaitingForInfrastructureDeletion")),
+    Stage("machine deleted, pod gone", lambda hands: hands.end_the_pod(), _WAITING),
     Stage("machine deleted, gone", lambda hands: hands.let_go(), machines(1, "Provisioning")),
     Stage("machine replaced", _boot, available(1)),
     Stage("node lost", lambda hands: hands.lose_a_node(), says("Machine", "NodeReady", "False/NodeDeleted")),
     Stage("paused", lambda hands: hands.change_cluster(paused=True), says("Machine", "Paused", "True/Paused")),
     Stage("resumed", lambda hands: hands.change_cluster(paused=None), says("Machine", "Paused", "False/NotPaused")),
-    Stage("deleted", lambda hands: hands.delete_cluster(),
-          says("Machine", "Deleting", "True/WaitingForInfrastructureDeletion")),
-    Stage("deleted, without workers", lambda hands: hands.let_go(), gone("MachineDeployment")),
-    Stage("deleted, without control plane", lambda hands: hands.let_go(KamajiControlPlane), gone("KamajiControlPlane")),
-    Stage("gone", lambda hands: hands.let_go(SimulatedCluster), gone("Cluster")),
+    *_END,
 )  # fmt: skip
+LIVES = {"growing": _GROWING, "troubled": _TROUBLED}
+STAGES = tuple(f"{life}: {stage.name}" for life, stages in LIVES.items() for stage in stages)
+LAST = tuple(f"{life}: {stages[-1].name}" for life, stages in LIVES.items())

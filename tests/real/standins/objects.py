@@ -28,7 +28,6 @@ from butler.local.standins.infrastructure_kinds import (
 
 Json = dict[str, Any]
 
-NAMESPACE = "shop-12345678"
 NAME = "shop"
 WORKERS = "shop-workers"
 OLD_VERSION = "v1.33.0"
@@ -67,8 +66,7 @@ def template_of_machines(name: str) -> tuple[Json, Address]:
 
 
 def made(name: str, spec: Json, **metadata: Any) -> Json:
-    meta = {"name": name, "namespace": NAMESPACE, "labels": {CLUSTER_NAME: NAME}, **metadata}
-    return {"metadata": meta, "spec": spec}
+    return {"metadata": {"name": name, "labels": {CLUSTER_NAME: NAME}, **metadata}, "spec": spec}
 
 
 def reference(group: str, kind: str, name: str) -> Json:
@@ -123,7 +121,7 @@ def _workers(replicas: int) -> Json:
 
 
 def secret(name: str, **data: str) -> Json:
-    meta = {"name": name, "namespace": NAMESPACE, "labels": {CLUSTER_NAME: NAME}}
+    meta = {"name": name, "labels": {CLUSTER_NAME: NAME}}
     return {"metadata": meta, "type": f"{CORE}/secret", "stringData": data}
 
 

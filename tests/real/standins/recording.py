@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from butler.api.model import Address
 from butler.kube.client import Client, Selection, Signal
-from tests.real.standins.objects import NAMESPACE, NODES, WATCHED, Json
+from tests.real.standins.objects import NODES, WATCHED, Json
 
 Snapshot = dict[str, list[Json]]
 """Objects by kind."""
@@ -27,23 +27,29 @@ class Happening:
 
     @property
     def name(self) -> str:
-        return str(self.object["metadata"]["name"])
+        meta = self.object["metadata"]
+        return f"{meta.get('namespace', '')}/{meta['name']}"
 
 
 @dataclass
 class Record:
-    """One life, as it was lived."""
+    """Lives as they were lived."""
 
     happenings: list[Happening] = field(default_factory=list)
     snapshots: dict[str, Snapshot] = field(default_factory=dict)
     """What there was at the end of each stage."""
 
+    def add(self, other: Record) -> None:
+        """The lives of another record too."""
+        self.happenings += other.happenings
+        self.snapshots |= other.snapshots
+
 
 class Recorder:
     """Watches while its context lasts."""
 
-    def __init__(self) -> None:
-        self.record, self.stage = Record(), ""
+    def __init__(self, namespace: str) -> None:
+        self.record, self.stage, self._namespace = Record(), "", namespace
         self._now: dict[tuple[str, str], Json] = {}
         self.news = asyncio.Event()
 
@@ -59,16 +65,19 @@ class Recorder:
 
     @asynccontextmanager
     async def watching(self, management: Client, tenant: Client) -> AsyncIterator[None]:
+        here = Selection(namespace=self._namespace)
+        wanted = [*((management, kind, here) for kind in WATCHED), (tenant, NODES, Selection())]
+        # Whatever happens from now on is seen, even before the watches have begun.
+        versions = [(await client.list(kind, which)).version for client, kind, which in wanted]
         async with asyncio.TaskGroup() as group:
-            here = Selection(namespace=NAMESPACE)
-            tasks = [group.create_task(self._follow(management, kind, here)) for kind in WATCHED]
-            tasks.append(group.create_task(self._follow(tenant, NODES, Selection())))
+            tasks = [
+                group.create_task(self._follow(*one, version)) for one, version in zip(wanted, versions, strict=True)
+            ]
             yield
             for task in tasks:
                 task.cancel()
 
-    async def _follow(self, client: Client, kind: Address, which: Selection) -> None:
-        version = (await client.list(kind, which)).version
+    async def _follow(self, client: Client, kind: Address, which: Selection, version: str) -> None:
         while True:
             async with aclosing(client.watch(kind, which, version=version)) as events:
                 async for event in events:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from butler.errors import NotFound
 from butler.kube import kubeconfig
 from butler.kube.config import Config
 from butler.kube.http import HttpClient
@@ -16,8 +16,7 @@ from butler.local.standins.capi import add_cluster_api
 from butler.runtime.manager import Manager, Settings
 from tests.local.standins import capi_world
 from tests.real.standins.hands import Hands
-from tests.real.standins.life import LIFE
-from tests.real.standins.objects import NAMESPACE, NAMESPACES
+from tests.real.standins.life import LIVES
 from tests.real.standins.recording import Record, Recorder, quiet
 
 _SILENCE = 2.2
@@ -27,52 +26,62 @@ QUICK = replace(NONE, drain=0.01)
 """Everything takes so little time that nobody waits, but some: so nothing is held back."""
 
 
-async def _lived(hands: Hands, silence: float) -> Record:
-    """The whole life, recorded."""
-    recorder = Recorder()
+async def _lived(life: str, hands: Hands, silence: float) -> Record:
+    """A whole life, recorded."""
+    recorder = Recorder(hands.namespace)
     async with recorder.watching(hands.management, hands.tenant):
-        for stage in LIFE:
-            recorder.stage = stage.name
+        for stage in LIVES[life]:
+            recorder.stage = f"{life}: {stage.name}"
             await stage.act(hands)
             try:
                 await quiet(recorder, stage.reached, silence, _PATIENCE + 2 * silence)
             except TimeoutError as error:
-                raise TimeoutError(f"stage {stage.name!r} was not reached") from error
+                raise TimeoutError(f"stage {recorder.stage!r} was not reached") from error
             recorder.note_stage()
     return recorder.record
 
 
-def with_managers(management: Path, tenant: Path) -> Record:
-    """A life with the programs that run on an API server, the tenant being another one."""
-    return asyncio.run(_managed(_config(management), _config(tenant), tenant.read_text()))
+def with_managers(management: Path, tenants: Mapping[str, Path]) -> Record:
+    """All lives at the same time with the programs that run on an API server, each with a tenant's API of its own."""
 
+    async def live(life: str) -> Record:
+        async with HttpClient(_config(management)) as root, HttpClient(_config(tenants[life])) as inside:
+            return await _lived(life, Hands(f"shop-{life}", root, inside, opening[life]), _SILENCE)
 
-async def _managed(management: Config, tenant: Config, kubeconfig_of_tenant: str) -> Record:
-    async with HttpClient(management) as root, HttpClient(tenant) as inside:
-        await root.create({"metadata": {"name": NAMESPACE}}, NAMESPACES)
-        try:
-            return await _lived(Hands(root, inside, kubeconfig_of_tenant), _SILENCE)
-        finally:
-            with suppress(NotFound):
-                await root.delete(NAMESPACES, NAMESPACE)
+    async def live_all() -> list[Record]:
+        async with asyncio.TaskGroup() as group:
+            lives = [group.create_task(live(life)) for life in LIVES]
+        return [one.result() for one in lives]
+
+    opening = {life: path.read_text() for life, path in tenants.items()}
+    return _merged(asyncio.run(live_all()))
 
 
 def _config(path: Path) -> Config:
     return kubeconfig.parse(path.read_bytes(), path).config()
 
 
+def _merged(records: Iterable[Record]) -> Record:
+    whole = Record()
+    for one in records:
+        whole.add(one)
+    return whole
+
+
 def with_standins(directory: Path, delays: Delays, silence: float = 5.0, seed: int = 1) -> Record:
-    """A life with our stand-ins, in virtual time. Each stage ends after so many seconds in which nothing happens."""
+    """All lives with our stand-ins, in virtual time. A stage ends after so many seconds in which nothing happens."""
     found: list[Record] = []
 
-    async def scenario(world: capi_world.World) -> None:
+    async def live(life: str, world: capi_world.World) -> None:
         clock, chance = world.loop.clock, world.loop.chance
         manager = Manager(world.client, Settings("standins"), clock=clock, chance=chance)
         add_cluster_api(manager, lambda _: world.tenant, delays, clock=clock, chance=chance)
         async with asyncio.TaskGroup() as group:
             running = group.create_task(manager.run())
-            found.append(await _lived(Hands(world.client, world.tenant, "kubeconfig"), silence))
+            hands = Hands(f"shop-{life}", world.client, world.tenant, "kubeconfig")
+            found.append(await _lived(life, hands, silence))
             running.cancel()
 
-    capi_world.play(scenario, directory, delays=delays, seed=seed)
-    return found[0]
+    for life in LIVES:
+        capi_world.play(partial(live, life), directory / life, delays=delays, seed=seed)
+    return _merged(found)

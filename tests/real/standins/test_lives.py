@@ -1,4 +1,4 @@
-"""The stand-ins of Cluster API look like Cluster API, through a whole life of a cluster."""
+"""The stand-ins of Cluster API look like Cluster API, through whole lives of clusters."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ import pytest
 from butler.local.delays import NONE
 from tests.real.standins import accounts, running, views
 from tests.real.standins.differences import AT_REST, IN_PASSING, KAMAJI, ORDER, Difference, Found
-from tests.real.standins.life import LIFE
+from tests.real.standins.life import LAST, STAGES
 from tests.real.standins.objects import EVENTS, OF_CLUSTER_API, WATCHED
 from tests.real.standins.recording import KINDS, Record
 
 pytestmark = [
     pytest.mark.real,
-    # The first test waits for the whole life with the real managers.
+    # The first test waits for the lives with the real managers.
     pytest.mark.timeout(600),
 ]
 on_the_real_server = pytest.mark.parametrize("on", ["real"], indirect=True, scope="session")
-STAGES = [stage.name for stage in LIFE]
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "local-platform.md"
 each_kind = pytest.mark.parametrize("kind", [one.address.kind for one in OF_CLUSTER_API])
 
@@ -88,11 +87,11 @@ def test_the_listed_order_is_another(really: Record, simulated: Record) -> None:
 
 @on_the_real_server
 def test_as_much_is_left(really: Record, simulated: Record) -> None:
-    last = STAGES[-1]
-    left = [{kind.kind: len(record.snapshots[last][kind.kind]) for kind in WATCHED if kind != EVENTS}
-            for record in (really, simulated)]  # fmt: skip
-    assert left[0] == left[1]
-    assert {kind for kind, count in left[1].items() if count} == {"Secret"}
+    for last in LAST:
+        left = [{kind.kind: len(record.snapshots[last][kind.kind]) for kind in WATCHED if kind != EVENTS}
+                for record in (really, simulated)]  # fmt: skip
+        assert left[0] == left[1]
+        assert {kind for kind, count in left[1].items() if count} == {"Secret"}
 
 
 def test_without_delays_everything_comes_to_rest_alike(simulated: Record, tmp_path: Path) -> None:

@@ -192,12 +192,19 @@ def remarks_on_containers(spec: Object, path: str) -> list[str]:
                 for number, name in enumerate(names)
                 if name in names[:number]
             ]
-            ports = [(one.get("containerPort"), one.get("protocol")) for one in container.get("ports") or ()]
-            found += [
-                f"{place}.ports[{number}]: duplicate port definition with {place}.ports[{ports.index(port)}]"
-                for number, port in enumerate(ports)
-                if port in ports[:number]
-            ]
+    return found + _repeated_ports(spec, path)
+
+
+def _repeated_ports(spec: Object, path: str) -> list[str]:
+    """All containers of a pod share its ports."""
+    found: list[str] = []
+    seen: dict[tuple[int, str], str] = {}
+    for index, container in enumerate(spec.get("containers") or ()):
+        for number, port in enumerate(container.get("ports") or ()):
+            key, place = (port.get("containerPort", 0), port["protocol"]), f"{path}.containers[{index}].ports[{number}]"
+            first = seen.setdefault(key, place)
+            if first != place:
+                found.append(f"{place}: duplicate port definition with {first}")
     return found
 
 

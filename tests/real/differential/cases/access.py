@@ -165,7 +165,7 @@ CASES = (
     case(
         "a role that is not there",
         *quietly(post(BINDINGS, binding("b", "none", "alice"))),
-        get(f"{MAPS}/none", user="alice"),
+        get(f"{MAPS}/none", user="alice", until=lambda answer: "not found" in answer.at("message")),
     ),
     case(
         "a role of the whole cluster in a namespace",

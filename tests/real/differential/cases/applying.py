@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.real.differential.differences import EMPTY_LABELS
 from tests.real.differential.kinds import GADGETS, OWN, TEXT, WIDGETS, gadget, own, structure, thing, widget
 from tests.real.differential.steps import (
     JSON_PATCH,
@@ -339,5 +340,15 @@ CASES = (
         ),
         apply(f"{CORE}/resourcequotas/a", made("v1", "ResourceQuota", "a", spec={"hard": {"cpu": "1000m"}}), "two"),
         apply(f"{CORE}/resourcequotas/a", made("v1", "ResourceQuota", "a", spec={"hard": {"cpu": "2"}}), "two"),
+    ),
+    case(
+        "empty labels",
+        post(f"{WIDGETS}?fieldManager=one", widget("a", spec={})),
+        apply(f"{WIDGETS}/a", widget("a", {"labels": {}}, spec={}), save="seen"),
+        put(
+            f"{WIDGETS}/a?fieldManager=one",
+            widget("a", {"resourceVersion": "${seen.metadata.resourceVersion}"}, spec={}),
+            differs={"body.metadata.resourceVersion": EMPTY_LABELS},
+        ),
     ),
 )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.real.differential.answers import Answer
+from tests.real.differential.conversations import DEFINITIONS
 from tests.real.differential.differences import FEWER_KINDS, SIGNING
-from tests.real.differential.kinds import GROUP, OWN, TEXT, own, structure
-from tests.real.differential.steps import case, get, status
+from tests.real.differential.kinds import GROUP, TEXT, definition, own, structure
+from tests.real.differential.steps import case, get, post, status
 
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _SERVED = (
@@ -30,6 +32,14 @@ def _things(document: Any) -> Any:
     """The schemas of the kind itself, and what can be done with it where."""
     schemas = {name: one for name, one in document["components"]["schemas"].items() if "Thing" in name}
     return {"schemas": schemas, "paths": {path: sorted(one) for path, one in document["paths"].items()}}
+
+
+def _has_gizmos(answer: Answer) -> bool:
+    return any(path.endswith("/gizmos") for path in answer.at("paths") or ())
+
+
+def _gizmos(document: Any) -> Any:
+    return {name: one for name, one in document["definitions"].items() if "Gizmo" in name}
 
 
 _HASHES = ("body.resources.*.storageVersionHash",)
@@ -83,19 +93,16 @@ CASES = (
     ),
     case(
         "the schema of a custom kind, v2",
-        *own(structure(("spec",), spec=structure(a={**TEXT, "description": "What it is."}))),
-        get(
-            "/openapi/v2",
-            until=lambda answer: (
-                any(
-                    "example.org~1v1" in name or f"/apis/{OWN.split('/')[2]}" in name
-                    for name in answer.body.get("paths", {})
-                )
-                if isinstance(answer.body, dict)
-                else False
+        post(
+            DEFINITIONS,
+            definition(
+                "$ns.example.org",
+                "Gizmo",
+                structure(("spec",), spec=structure(a={**TEXT, "description": "What it is.", "nullable": True})),
             ),
             is_shown=False,
         ),
+        get("/openapi/v2", until=_has_gizmos, look=_gizmos),
     ),
     case(
         "a schema that is not there",

@@ -310,7 +310,9 @@ CASES = (
             ),
         ),
         delete(f"{NAMESPACES}/$ns-x"),
-        get(f"{NAMESPACES}/$ns-x", until=status(404)),
+        get(f"{NAMESPACES}/$ns-x"),
+        delete(f"{NAMESPACES}/$ns-x"),
+        get(f"{NAMESPACES}/$ns-x"),
     ),
     case(
         "ephemeral containers and resize",

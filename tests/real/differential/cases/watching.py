@@ -149,7 +149,6 @@ CASES = (
     ),
     case(
         "a version that is too old",
-        watch(f"{LEASES}?resourceVersion=1&{_T}", differs={"body": HISTORY}),
         watch(f"{WIDGETS}?resourceVersion=1&{_T}", differs={"body": HISTORY}),
     ),
     case(

@@ -71,7 +71,7 @@ class Machines(Reconciler[Machine]):
         if why := pause_of(cluster, machine):
             return Outcome(_paused(machine, why))
         sight = await self._look(machine, cluster)
-        if _is_being_made(sight) and (left := self._shared.too_young(machine.metadata, _MADE)):
+        if _is_being_made(sight) and (left := self._shared.too_young(machine.metadata, max(self._shared.hold, _MADE))):
             return Outcome(again=left)
         await self._adopt(sight)
         if change := _completion(sight):
