@@ -44,8 +44,8 @@ def test_what_a_deployment_gives_and_takes_reaches_everything(tmp_path: Path) ->
             assert all(ROLE in one["metadata"]["labels"] for one in await nodes(world))
             await world.change(MachineDeployment, WORKERS, {"spec": {"template": TAKEN}})
             await world.settled()
-            for kind in (Machine, KubeadmConfig, SimulatedMachine, MachineSet):
-                assert await marked(world, kind) == {(False, False)}
+            for unmarked in (Machine, KubeadmConfig, SimulatedMachine, MachineSet):
+                assert await marked(world, unmarked) == {(False, False)}
             assert not any(ROLE in one["metadata"].get("labels", {}) for one in await nodes(world))
             assert set(world.machines) == before
 
