@@ -157,6 +157,7 @@ def test_labels_and_taints_of_a_pool_reach_its_nodes() -> None:
     ("counts", "reason", "message", "changing"),
     [
         ({}, "WorkersProvisioning", "0 of 3 workers are ready", True),
+        ({"replicas": 3, "upToDateReplicas": 1}, "WorkersProvisioning", "0 of 3 workers are ready", True),
         (
             {"replicas": 4, "upToDateReplicas": 2, "readyReplicas": 3},
             "WorkersProvisioning",

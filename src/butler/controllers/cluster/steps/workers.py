@@ -99,7 +99,8 @@ def _has_old_machines(scope: Scope, deployment: Object) -> bool:
 
 
 def _old(counts: Sequence[Counts]) -> str:
-    old = sum(max(0, one.replicas - one.current) for one in counts)
+    # A pool without a ready machine is new: its first machines are not counted as up to date at once.
+    old = sum(max(0, one.replicas - one.current) for one in counts if one.ready)
     return f", {old} to be replaced" if old else ""
 
 
