@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tests.real.differential.applied import PORT_80, applied_deployment, applied_map, applied_widget, port
 from tests.real.differential.kinds import WIDGETS, widget
 from tests.real.differential.steps import (
     APPLY,
-    Step,
     apply,
     blamed,
     case,
@@ -16,44 +14,23 @@ from tests.real.differential.steps import (
     quietly,
 )
 from tests.real.differential.vocabulary import (
-    DEPLOYMENTS,
     MAPS,
     config_map,
     container,
-    deployment,
     template,
 )
 
-
-def _map(manager: str = "one", options: str = "", meta: Any = None, **data: str) -> Step:
-    return apply(f"{MAPS}/a", config_map("a", meta, data=data), manager, options)
-
-
-def _widget(manager: str = "one", options: str = "", **spec: Any) -> Step:
-    return apply(f"{WIDGETS}/a", widget("a", spec=spec), manager, options)
-
-
-def _deployment(manager: str = "one", options: str = "", **spec: Any) -> Step:
-    return apply(f"{DEPLOYMENTS}/a", deployment("a", **spec), manager, options)
-
-
-def _port(name: str, **more: Any) -> dict[str, Any]:
-    return {"name": name, **more}
-
-
-_PORT_80 = {"containerPort": 80}
-
-
 CASES = (
     case(
-        "an item twice", *blamed(_widget(ports=[_port("x", number=1), _port("x", number=2)]), _widget(tags=["a", "a"]))
+        "an item twice",
+        *blamed(applied_widget(ports=[port("x", number=1), port("x", number=2)]), applied_widget(tags=["a", "a"])),
     ),
     case(
         "ports twice in a container",
         *blamed(
-            _deployment(template=template(containers=[container("x", ports=[_PORT_80, _PORT_80])])),
-            _deployment(template=template(containers=[container("x"), container("x")])),
-            _deployment(
+            applied_deployment(template=template(containers=[container("x", ports=[PORT_80, PORT_80])])),
+            applied_deployment(template=template(containers=[container("x"), container("x")])),
+            applied_deployment(
                 template=template(
                     containers=[container("x", env=[{"name": "A", "value": "1"}, {"name": "A", "value": "2"}])]
                 )
@@ -127,20 +104,20 @@ CASES = (
         *blamed(
             apply(f"{MAPS}/a", config_map("a", data={"k": 1})),
             apply(f"{MAPS}/a", config_map("a", data="x")),
-            _deployment(replicas="x"),
-            _deployment(template=template(containers={})),
-            _widget(size="x"),
-            _widget(ports="x"),
+            applied_deployment(replicas="x"),
+            applied_deployment(template=template(containers={})),
+            applied_widget(size="x"),
+            applied_widget(ports="x"),
         ),
-        _widget(ports=[{"number": 1}]),
+        applied_widget(ports=[{"number": 1}]),
     ),
     case(
         "the result is invalid",
-        _widget(colour="pink"),
-        _widget(colour="red"),
-        _widget(size=500),
+        applied_widget(colour="pink"),
+        applied_widget(colour="red"),
+        applied_widget(size=500),
         apply(f"{MAPS}/B_d", config_map("B_d")),
-        _deployment(replicas=-1),
+        applied_deployment(replicas=-1),
     ),
     case(
         "a manager with a long or an empty name",
@@ -150,8 +127,8 @@ CASES = (
     ),
     case(
         "force must be a truth",
-        _map(options="force=maybe", a="1"),
-        _map(options="force=", a="1"),
-        _map(options="force=1", a="1"),
+        applied_map(options="force=maybe", a="1"),
+        applied_map(options="force=", a="1"),
+        applied_map(options="force=1", a="1"),
     ),
 )
