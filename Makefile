@@ -13,7 +13,7 @@ help: ## Show this
 
 setup: $(STAMP) ## Make .venv with everything installed; nothing to do the second time
 
-$(STAMP): requirements-dev.txt pyproject.toml scripts/setup
+$(STAMP): requirements-dev.txt tests/providers/nutanix/client-requirements.txt pyproject.toml scripts/setup
 	@scripts/setup $(PYTHON) $(VENV)
 	@touch $@
 
@@ -40,9 +40,12 @@ test: $(STAMP) ## The whole suite that needs no real cluster
 
 PIN := uv pip compile pyproject.toml --no-emit-index-url --universal --python-version 3.11 --no-annotate --no-header --quiet
 
+NUTANIX_CLIENT := tests/providers/nutanix/client-requirements
+
 requirements: ## Pin the dependencies of pyproject.toml (needs uv)
 	$(PIN) -o requirements.txt
 	$(PIN) --all-extras -o requirements-dev.txt
+	$(subst pyproject.toml,$(NUTANIX_CLIENT).in,$(PIN)) -o $(NUTANIX_CLIENT).txt
 
 bench: $(STAMP) ## Measure; prints a table and never fails on time
 	$(BIN)/python -m bench $(ARGS)

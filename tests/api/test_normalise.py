@@ -14,7 +14,8 @@ from butler.api.bootstrap import ClusterBootstrap
 from butler.api.cluster import TenantCluster
 from butler.api.machine import MachineRequest, MachineRole
 from butler.api.normalise import load_balancer_ranges, normalise
-from butler.api.provider import Entity, NutanixSection, ProviderConfig
+from butler.api.provider import ProviderConfig
+from butler.api.sections.nutanix import Entity, NutanixSection
 from butler.api.shared import IPRange, IPv4Range, NsRef, ProviderRef, ProviderType, SecretRef
 from butler.errors import InvalidConfiguration
 

@@ -14,7 +14,8 @@ from butler.api.crd import definition
 from butler.api.machine import ImageSync, LoadBalancerRequest, MachineRequest
 from butler.api.model import Resource
 from butler.api.network import NetworkPool
-from butler.api.provider import ProviderConfig, SimulatedSection
+from butler.api.provider import ProviderConfig
+from butler.api.sections.simulated import SimulatedSection
 from butler.api.team import Team
 from butler.apiserver import crds
 from butler.apiserver.builtins import catalogue

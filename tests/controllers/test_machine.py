@@ -9,7 +9,8 @@ from collections.abc import Mapping
 import pytest
 
 from butler.api.machine import MachinePhase, MachineRequest
-from butler.api.provider import ProviderConfig, SimulatedSection
+from butler.api.provider import ProviderConfig
+from butler.api.sections.simulated import SimulatedSection
 from butler.controllers.machine import FINALIZER
 from butler.controllers.requests import FORCED
 from butler.engines.core import Secret

@@ -12,7 +12,8 @@ import pytest
 
 from butler.api.cluster import TenantCluster
 from butler.api.model import ObjectMeta
-from butler.api.provider import ProviderConfig, SimulatedSection
+from butler.api.provider import ProviderConfig
+from butler.api.sections.simulated import SimulatedSection
 from butler.api.team import Team
 from butler.apiserver.server import Server, lock
 from butler.local.checks import computer, inside

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from butler.api.model import ObjectMeta
-from butler.api.provider import ExternalSection, ProviderConfig, ProviderConfigSpec
+from butler.api.provider import ProviderConfig, ProviderConfigSpec
+from butler.api.sections.others import ExternalSection
 from butler.api.shared import ProviderType
 from butler.errors import InvalidConfiguration
 from butler.providers import registry

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from butler.api.provider import SimulatedSection
+from butler.api.sections.simulated import SimulatedSection
 from butler.providers.contract import MachineOrder, Provider
 from butler.providers.images import Images
 from butler.providers.loadbalancer import LoadBalancers

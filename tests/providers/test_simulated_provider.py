@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from butler.api.model import ObjectMeta
-from butler.api.provider import ProviderConfig, ProviderConfigSpec, SimulatedSection
+from butler.api.provider import ProviderConfig, ProviderConfigSpec
+from butler.api.sections.simulated import SimulatedSection
 from butler.api.shared import ProviderType
 from butler.errors import (
     CapacityExhausted,

@@ -12,7 +12,8 @@ from butler_tinycloud.provider import MARK, USER_DATA_LIMIT
 from tinycloud_fake import KEY, Tinycloud
 
 from butler.api.model import ObjectMeta
-from butler.api.provider import ExternalSection, ProviderConfig, ProviderConfigSpec
+from butler.api.provider import ProviderConfig, ProviderConfigSpec
+from butler.api.sections.others import ExternalSection
 from butler.api.shared import ProviderType, SecretRef
 from butler.errors import CredentialsInvalid, InvalidConfiguration
 from butler.providers import registry

@@ -73,17 +73,18 @@ async def attached(place: Place, options: Options, config: Config, *, simulate: 
         await system.install(client, simulated=simulate)
         controllers = _manager(client, CONTROLLERS, options)
         managers, port = [controllers], None
+        providers = await parts.cluster_providers(client)
         if simulate:
             server = await stack.enter_async_context(options.server(place))
             world = await stack.enter_async_context(options.world(server, place))
             port = server.port
-            parts.add_controllers(controllers, world.connect, world.surroundings)
+            parts.add_controllers(controllers, world.connect, world.surroundings, providers)
             managers.append(_manager(client, SIMULATION, options))
             parts.add_stand_ins(managers[1], world, found.absent)
         else:
             stack.enter_context(_held(place))
             connect = await stack.enter_async_context(parts.connections())
-            parts.add_controllers(controllers, connect, Surroundings())
+            parts.add_controllers(controllers, connect, Surroundings(), providers)
         await stack.enter_async_context(working(managers))
         yield Platform(client, tuple(managers), config.cluster.server, port, _remarks(found, simulate))
 

@@ -30,13 +30,13 @@ from butler.runtime.reconciler import Permission
 
 from .delays import NONE, Delays
 from .home import Place
+from .installing import DEFINITION
 from .standins import infrastructure_kinds as infrastructure
 from .standins.capi import add_cluster_api
 from .standins.infrastructure import add_infrastructure
 from .standins.installer import RecordingInstaller
 from .standins.kamaji import TenantControlPlanes
 from .standins.kamaji_provider import KamajiControlPlanes
-from .system import SIMULATED
 from .tenants import LocalConnect, TenantApis
 from .workloads.activity import on_server
 from .workloads.running import Workloads
@@ -147,17 +147,30 @@ ENGINES = (
 ENGINE_KINDS = tuple(kind for engine in ENGINES for kind in engine.kinds)
 
 
-def add_controllers(manager: Manager, connect: Connect, surroundings: Surroundings) -> None:
-    """Butler itself; without a data centre in its surroundings, nothing of the simulated provider is needed."""
+async def cluster_providers(client: Client) -> tuple[str, ...]:
+    """The providers whose Cluster API kinds are installed: tenant clusters can have workers on these."""
+    installed = {item["metadata"]["name"] for item in (await client.list(DEFINITION)).items}
+
+    def is_installed(name: str) -> bool:
+        templates = registry.templates(name)
+        return {
+            templates.cluster_kind.name,
+            templates.machine_template_kind.name,
+            templates.machine_kind.name,
+        } <= installed
+
+    return tuple(name for name in registry.names() if registry.offers_clusters(name) and is_installed(name))
+
+
+def add_controllers(manager: Manager, connect: Connect, surroundings: Surroundings, providers: Iterable[str]) -> None:
+    """Butler itself; `providers` are those that tenant clusters can have workers on."""
     tenants = Tenants(manager.client, connect)
-    names = [name for name in registry.names() if name != SIMULATED or surroundings.simulation is not None]
-    names = [name for name in names if registry.offers_clusters(name)]
     accounts = Accounts(manager, surroundings)
     add_provider_configs(manager, accounts)
     add_machines(manager, accounts)
     add_load_balancers(manager, accounts)
     add_images(manager, accounts)
-    manager.add(TenantClusters(manager, tenants, RecordingInstaller(), names, surroundings.clock))
+    manager.add(TenantClusters(manager, tenants, RecordingInstaller(), providers, surroundings.clock))
 
 
 def add_stand_ins(manager: Manager, world: World, engines: Iterable[Engine]) -> None:

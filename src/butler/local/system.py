@@ -8,7 +8,8 @@ from typing import Any
 
 from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig, ButlerConfigSpec
 from butler.api.model import ObjectMeta
-from butler.api.provider import ProviderConfig, ProviderConfigSpec, SimulatedSection
+from butler.api.provider import ProviderConfig, ProviderConfigSpec
+from butler.api.sections.simulated import SimulatedSection
 from butler.api.shared import SYSTEM_NAMESPACE, TENANTS_NAMESPACE, ProviderRef, ProviderType
 from butler.kube.client import Client
 from butler.runtime.permissions import rules_for

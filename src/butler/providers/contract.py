@@ -111,6 +111,18 @@ ASSETS = ("vm", "disk", "nic", "address", "secret", "loadbalancer", "image")
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """Something on the infrastructure that a ProviderConfig may name."""
+
+    id: str
+    """What to write into the ProviderConfig."""
+    name: str
+    """For people; the same as the id where there is no other."""
+    detail: str = ""
+    """What tells it from the others: `40 GB, qcow2`, `VLAN 100, 10.0.0.0/24`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Surroundings:
     """What a provider takes from the process it runs in."""
 
@@ -149,6 +161,14 @@ class Provider(Protocol):
 
     async def inventory(self) -> tuple[Asset, ...]:
         """Everything that carries our mark."""
+        ...
+
+    async def images(self) -> tuple[Choice, ...]:
+        """What machines can boot from, ours or not."""
+        ...
+
+    async def networks(self) -> tuple[Choice, ...]:
+        """What machines can be connected to."""
         ...
 
     async def close(self) -> None: ...

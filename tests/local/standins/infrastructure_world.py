@@ -12,7 +12,8 @@ import msgspec
 
 from butler.api.crd import definition
 from butler.api.model import ObjectMeta, OwnerReference, Resource
-from butler.api.provider import ProviderConfig, ProviderConfigSpec, SimulatedSection
+from butler.api.provider import ProviderConfig, ProviderConfigSpec
+from butler.api.sections.simulated import SimulatedSection
 from butler.api.shared import ProviderRef, ProviderType
 from butler.apiserver import crds
 from butler.apiserver.builtins import catalogue

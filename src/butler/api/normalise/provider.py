@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from butler.errors import InvalidConfiguration
 
 from ..model import wire_name
-from ..provider import Entity, NutanixSection, PrismCentral, ProviderConfig
+from ..provider import ProviderConfig
+from ..sections.nutanix import Entity, NutanixSection, PrismCentral
 from ..shared import SecretRef
 from .spellings import Spellings, in_namespace
 

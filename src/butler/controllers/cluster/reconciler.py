@@ -14,7 +14,7 @@ from butler.api.team import Team
 from butler.engines.addons import Addon, Installer
 from butler.engines.core import Secret
 from butler.engines.tenants import Tenants, admin_kubeconfig_secret
-from butler.errors import NotFound
+from butler.errors import FieldError, FieldProblem, NotFound
 from butler.kube.client import Selection
 from butler.providers import registry
 from butler.runtime.clock import Clock, SystemClock
@@ -63,7 +63,8 @@ class TenantClusters(Reconciler[TenantCluster]):
         self._clock = clock or SystemClock()
         self._informers = manager.informers
         self._sight = Caches(manager.informers, _SELECTIONS)
-        templates = [registry.templates(name) for name in providers]
+        self._providers = frozenset(providers)
+        templates = [registry.templates(name) for name in sorted(self._providers)]
         made: list[Address] = [
             kinds.CLUSTER,
             kinds.MACHINE_DEPLOYMENT,
@@ -90,6 +91,7 @@ class TenantClusters(Reconciler[TenantCluster]):
     async def reconcile(self, obj: TenantCluster) -> Outcome:
         try:
             accepted = accept(obj, self._sight)
+            self._refuse_absent(accepted)
         except Refused as refused:
             status = refused_status(obj.status, refused.condition_reason, str(refused), self._clock.now())
             return Outcome(status, notes=notes_for(obj.status, status))
@@ -103,6 +105,17 @@ class TenantClusters(Reconciler[TenantCluster]):
             again = None if report[-1][1].done else _TRY_AGAIN
         status = status_after(scope, report, addons, self._clock.now())
         return Outcome(status, again, notes=notes_for(obj.status, status))
+
+    def _refuse_absent(self, accepted: Accepted) -> None:
+        """Raises Refused where the kinds of the infrastructure were not there when this process began."""
+        name = accepted.provider.spec.infrastructure
+        if name not in self._providers:
+            detail = (
+                f"the Cluster API provider for {name} is not installed here"
+                f" ({accepted.templates.cluster_kind.name}); install it and start Butler's controllers again"
+            )
+            error = FieldError(FieldProblem.INVALID, "spec.providerConfigRef.name", detail, accepted.provider.key)
+            raise Refused("ProviderNotInstalled", [error])
 
     async def finalize(self, obj: TenantCluster) -> Outcome:
         waiting = await deletion.take_down(self._client, obj)

@@ -10,7 +10,8 @@ from datetime import timedelta
 from msgspec import structs
 
 from butler.api.normalise import normalise
-from butler.api.provider import ProviderConfig, SimulatedSection
+from butler.api.provider import ProviderConfig
+from butler.api.sections.simulated import SimulatedSection
 from butler.api.shared import SYSTEM_NAMESPACE
 from butler.engines.capi.kinds import CLUSTER_NAME, Cluster, KubeadmConfig, Machine
 from butler.engines.core import Secret

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from butler import __version__
-from butler.api.provider import ProviderConfig, SimulatedSection
+from butler.api.provider import ProviderConfig
+from butler.api.sections.simulated import SimulatedSection
 from butler.errors import InvalidConfiguration
 
 from ..contract import NOTHING_KNOWN, Asset, Check, Known, Machine, MachineOrder, Power, Surroundings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Network
 
-from butler.api.provider import SimulatedSection
+from butler.api.sections.simulated import SimulatedSection
 from butler.api.units import duration
 from butler.errors import InvalidConfiguration
 

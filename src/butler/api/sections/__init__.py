@@ -1,0 +1,1 @@
+"""What a ProviderConfig says about one infrastructure: a module for each."""

@@ -1,0 +1,27 @@
+"""What a ProviderConfig says about Harvester."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from ..model import Model
+from ..shared import SecretRef
+
+
+class HarvesterSection(Model):
+    """Harvester HCI."""
+
+    credentials_ref: SecretRef | None = None
+    """Another place for spec.credentialsRef."""
+    endpoint: str | None = None
+    """Address of the API; left out, that of the kubeconfig."""
+    namespace: str = "default"
+    """Namespace of the VMs."""
+    network_name: Annotated[str, Meta(pattern=r"^[a-z0-9-]+/[a-z0-9-]+$")]
+    """VM network as namespace/name."""
+    image_name: str | None = None
+    """Image as namespace/name."""
+    storage_class_name: str | None = None
+    """Storage class of the disks."""
