@@ -46,12 +46,15 @@ class Stored(Protocol):
 def is_ready(resource: Resource, stored: Stored) -> bool:
     """Whether stored bytes can be shown as they are: in this version, by today's schema, without a mark."""
     if not resource.is_custom:
+        return _is_native(resource)
+    return _is_native(resource) and stored.revision > resource.schema_since and not stored.value.startswith(_MARK)
+
+
+def _is_native(resource: Resource) -> bool:
+    """Whether an object that is stored without a mark is stored in this version."""
+    if not resource.is_custom:
         return resource.translation is None
-    return (
-        resource.oldest_version in ("", resource.version)
-        and stored.revision > resource.schema_since
-        and not stored.value.startswith(_MARK)
-    )
+    return resource.oldest_version in ("", resource.version)
 
 
 def _not_ready(resource: Resource, found: Sequence[Stored]) -> list[int]:
@@ -108,8 +111,9 @@ class Converter:
 
     async def written(self, resource: Resource, value: bytes) -> bytes:
         """What was stored just now, in this version."""
-        stored = Row("", _NEWEST, value)
-        return value if is_ready(resource, stored) else (await self.shown(resource, [stored]))[0]
+        if _is_native(resource) and not value.startswith(_MARK):
+            return value
+        return (await self.shown(resource, [Row("", _NEWEST, value)]))[0]
 
     async def for_storage(self, resource: Resource, obj: Object) -> Object:
         """An object of this version as it is to be stored."""

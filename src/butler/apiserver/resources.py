@@ -58,6 +58,9 @@ class Behaviour(Protocol):
     def prepare_update(self, obj: Object, old: Object) -> None:
         """Carry over, in place, what an update may not change silently."""
 
+    def settle(self, obj: Object) -> bool:
+        """Forget, in place, what matters only while a request is under way; says whether there was any."""
+
     def warnings(self, obj: Object, old: Object | None) -> list[str]:
         """What a client should know about what it writes, though it is no problem."""
 

@@ -31,15 +31,16 @@ def scale_problems(scale: Scale, obj: Object) -> list[FieldError]:
     problems = _count_problems(obj, scale.spec_replicas) + _count_problems(obj, scale.status_replicas)
     if scale.label_selector:
         try:
-            _found(obj, scale.label_selector, str, "string")
+            _found(obj, _names(scale.label_selector), str, "string")
         except _WrongType as error:
             problems.append(FieldError(FieldProblem.INVALID, scale.label_selector, str(error), ""))
     return problems
 
 
 def _count_problems(obj: Object, path: str) -> list[FieldError]:
+    names = _names(path)
     try:
-        count = _found(obj, path, int, "int64")
+        count = _found(obj, names, int, "int64")
     except _WrongType as error:
         return [FieldError(FieldProblem.INVALID, path, str(error), 0)]
     if count is None or 0 <= count <= _MOST:
@@ -48,9 +49,8 @@ def _count_problems(obj: Object, path: str) -> list[FieldError]:
     return [FieldError(FieldProblem.INVALID, path, detail, count)]
 
 
-def _found(obj: Object, path: str, wanted: type, name: str) -> Any:
+def _found(obj: Object, names: tuple[str, ...], wanted: type, name: str) -> Any:
     """The value at a path, or None. Raises _WrongType."""
-    names = _names(path)
     value: Any = obj
     for index, part in enumerate(names):
         if not isinstance(value, dict):

@@ -64,6 +64,7 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
     """The second half of a creation, when the object is complete."""
     resource = target.resource
     if resource.behaviour is not None:
+        resource.behaviour.settle(obj)
         resource.behaviour.prepare_create(obj)
     problems = space.addresses.assign(target, obj) + space.checks(resource).validate(obj)
     if problems:
@@ -148,8 +149,11 @@ async def _replace(
     asked = space.admission.concerns(resource, "UPDATE", target.subresource)
     if asked:
         await space.admission.mutate("UPDATE", target, obj, old, options)
-    if resource.behaviour is not None and not target.subresource:
-        resource.behaviour.prepare_update(obj, old)
+    if resource.behaviour is not None:
+        if resource.behaviour.settle(obj):
+            keep_times(obj, old)
+        if not target.subresource:
+            resource.behaviour.prepare_update(obj, old)
     taken = space.addresses.assign(target, obj)
     obj["metadata"]["resourceVersion"] = str(row.revision)
     if _spec_changed(resource, obj, old):

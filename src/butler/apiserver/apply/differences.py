@@ -31,6 +31,12 @@ def between(old: dict[str, Any], new: dict[str, Any], node: Node) -> Differences
     return _between_maps(old, new, node)
 
 
+def added(new: dict[str, Any], node: Node) -> FieldSet:
+    """The fields of a new object, itself included or not. Raises Mismatch."""
+    # What is there even when it is not written is not new.
+    return between({}, new, node).changed if node.implied else _all_members(new, node)
+
+
 def element_of(item: Any, node: Node) -> str:
     """The path element of an item of a list whose items are owned one by one."""
     keys = node.keys

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 from typing import Any
 
 from ..resources import Object
@@ -13,18 +14,21 @@ from .managers import Entry, Managed, Owner, Writer
 from .nodes import Node
 from .sets import FieldSet
 
-_IDENTITY = (
-    "name",
-    "namespace",
-    "creationTimestamp",
-    "selfLink",
-    "uid",
-    "clusterName",
-    "generation",
-    "managedFields",
-    "resourceVersion",
+_IDENTITY = frozenset(
+    {
+        "name",
+        "namespace",
+        "creationTimestamp",
+        "selfLink",
+        "uid",
+        "clusterName",
+        "generation",
+        "managedFields",
+        "resourceVersion",
+    }
 )
 NEVER_OWNED: FieldSet = {
+    sets.SELF: {},
     "f:apiVersion": {},
     "f:kind": {},
     "f:metadata": {sets.SELF: {}, **{f"f:{name}": {} for name in sorted(_IDENTITY)}},
@@ -42,13 +46,21 @@ def record_create(obj: Object, schema: Schema, writer: Writer, *, reset: tuple[s
         return
     # Without owners from before, what is there is what the writer owns.
     try:
-        found = ignoring(differences.between({}, obj, nodes.of_schema(schema)), reset)
+        added = differences.added(_ownable(obj), nodes.of_schema(schema))
     except Mismatch:
         return
-    mine = sets.minus(found.changed, NEVER_OWNED)
+    mine = sets.minus(sets.without(added, reset_set(reset)), NEVER_OWNED)
     if mine:
         entry = Entry(mine, writer.api_version, writer.time)
         obj.setdefault("metadata", {})["managedFields"] = [managers.wire(managers.updater(writer), entry)]
+
+
+def _ownable(obj: Object) -> Object:
+    """The object without most of what belongs to nobody, so that it need not be taken away from the fields found."""
+    meta = obj.get("metadata")
+    if not meta:
+        return obj
+    return obj | {"metadata": {name: value for name, value in meta.items() if name not in _IDENTITY}}
 
 
 def record_update(
@@ -123,6 +135,7 @@ def ignoring(found: Differences, reset: tuple[str, ...]) -> Differences:
     return Differences(sets.without(found.changed, ignored), sets.without(found.removed, ignored))
 
 
+@cache
 def reset_set(reset: tuple[str, ...]) -> FieldSet:
     """The set of paths written as `status` or `metadata.labels`."""
     ignored: FieldSet = {}

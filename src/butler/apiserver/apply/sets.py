@@ -65,6 +65,8 @@ def _minus(subset: FieldSet, other: FieldSet) -> FieldSet | None:
 
 def without(fields: FieldSet, other: FieldSet) -> FieldSet:
     """Paths of `fields` that are neither in `other` nor below a path of it."""
+    if fields.keys().isdisjoint(other):
+        return fields
     left = {}
     for element, below in fields.items():
         cut = other.get(element)

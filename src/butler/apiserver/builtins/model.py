@@ -74,6 +74,9 @@ class BuiltIn:
                 shape.apply(status)
         self.begin(obj)
 
+    def settle(self, obj: Object) -> bool:
+        return self.shape is not None and self.shape.settle(obj)
+
     def warnings(self, obj: Object, old: Object | None) -> list[str]:
         if old is not None and obj.get("spec") == old.get("spec") and obj.get("data") == old.get("data"):
             return []

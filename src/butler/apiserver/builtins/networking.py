@@ -24,6 +24,13 @@ _ADDRESS_TYPES = ("FQDN", "IPv4", "IPv6")
 _MOST_ENDPOINTS, _MOST_PORTS, _MOST_ADDRESSES = 1000, 20000, 100
 
 
+def _fill_ingress(obj: Object) -> None:
+    spec = obj["spec"]
+    if "defaultBackend" in spec and not spec.get("rules"):
+        # Nobody asks any more whether they were given.
+        spec.pop("rules", None)
+
+
 def _check_ingress_new(obj: Object) -> list[FieldError]:
     found = _check_ingress(obj)
     annotation = (obj["metadata"].get("annotations") or {}).get("kubernetes.io/ingress.class")
@@ -336,6 +343,7 @@ def _check_address_update(obj: Object, old: Object) -> list[FieldError]:
 KINDS = {
     (_GROUP, "IPAddress"): BuiltIn(check=_check_address, check_update=_check_address_update, name_rule="ip"),
     (_GROUP, "Ingress"): BuiltIn(
+        fill=_fill_ingress,
         check=_check_ingress_new,
         check_update=lambda obj, _: _check_ingress(obj),
         status=True,

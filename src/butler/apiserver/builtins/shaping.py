@@ -20,7 +20,15 @@ _FORMS: dict[str, Any] = {
 """Values that are structs in Go but not in JSON, and what they are when not set."""
 _QUANTITY = "api.resource.Quantity"
 _LEFT_ALONE = ("meta.v1.ManagedFieldsEntry", "apiextensions.v1.JSON")
-"""Definitions nobody fills in: written by the server itself, or schemas that have rules of their own."""
+"""Definitions nobody fills in: written by the server itself, or any JSON."""
+_SCHEMA = "apiextensions.v1.JSONSchemaProps"
+_SCHEMA_UNIONS = (f"{_SCHEMA}OrBool", f"{_SCHEMA}OrArray")
+_TOLD_FROM_NONE = {
+    ("autoscaling.v2.HPAScalingRules", "policies"),
+    ("networking.v1.IngressSpec", "rules"),
+    (_SCHEMA, "dependencies"),
+}
+"""What may be left out, but whose checks see whether it was given and is empty."""
 
 Change = Callable[[Any], None]
 
@@ -34,6 +42,11 @@ class Shape:
         self._replacements: dict[str, Callable[[Any], Any]] = {}
         self._scalars: list[tuple[str, Any]] = []
         self._structs: list[tuple[str, Shape]] = []
+        self._required: list[str] = []
+        """Lists and maps that are always written, null when there are none."""
+        self._inner: list[tuple[str, str, Shape]] = []
+        """What is below: the name, `[]`, `{}` or nothing, and the shape."""
+        self._concerned: list[tuple[str, str, Shape]] | None = None
 
     def apply(self, obj: Object) -> None:
         surplus: list[str] = []
@@ -57,16 +70,46 @@ class Shape:
                 obj[name] = {}
                 shape.apply(obj[name])
 
+    def settle(self, obj: Object) -> bool:
+        """Write null, in place, for required lists that are empty, and say whether there were any.
+
+        While a request is under way they are a value that somebody owns; what is stored does not tell them from none."""
+        is_changed = False
+        for name in self._required:
+            if not obj.get(name, True) and obj[name] is not None:
+                obj[name] = None
+                is_changed = True
+        for name, collection, shape in self._concerning():
+            value = obj.get(name)
+            if value:
+                inner = (value,) if not collection else value if collection == "[]" else value.values()
+                is_changed |= any([shape.settle(one) for one in inner])
+        return is_changed
+
+    def _concerning(self) -> list[tuple[str, str, Shape]]:
+        """Those below that have something to settle."""
+        if self._concerned is None:
+            self._concerned = [one for one in self._inner if one[2].has_required_lists({id(self)})]
+        return self._concerned
+
+    def has_required_lists(self, seen: set[int]) -> bool:
+        if id(self) in seen:
+            return False
+        seen.add(id(self))
+        return bool(self._required) or any(shape.has_required_lists(seen) for _, _, shape in self._inner)
+
     def below(self, name: str) -> Shape | None:
         """The shape of a struct that is always there, such as the status."""
         return next((shape for one, shape in self._structs if one == name), None)
 
-    def learn(self, definition: data.Definition) -> None:
-        for field in definition.fields:
+    def learn(self, name: str) -> None:
+        for field in data.definition(name).fields:
             if field.inline:
-                self.learn(data.definition(field.type))
+                self.learn(field.type)
             else:
                 self._learn_field(field)
+                if (name, field.name) in _TOLD_FROM_NONE:
+                    self._droppable.remove(field.name)
 
     def _learn_field(self, field: data.Field) -> None:
         name, kind = field.name, field.type
@@ -74,9 +117,12 @@ class Shape:
             self._learn_collection(field)
         elif kind in _SCALARS or kind in _FORMS:
             self._learn_value(field)
-        elif not kind.startswith(_LEFT_ALONE):
+        elif kind in _SCHEMA_UNIONS:
+            self._changes[name] = _schema_or_other
+        elif not _is_left_alone(kind):
             inner = shape_of(kind)
             self._changes[name] = inner.apply
+            self._inner.append((name, "", inner))
             if field.pointer:
                 self._learn_absence(field, None)
             elif field.omit_zero:
@@ -85,16 +131,20 @@ class Shape:
                 self._structs.append((name, inner))
 
     def _learn_collection(self, field: data.Field) -> None:
-        item = field.type[2:].removeprefix("()")
-        self._droppable.add(field.name)
+        collection, item = field.type[:2], field.type[2:].removeprefix("()")
+        if field.omit_empty or field.type == "bytes":
+            self._droppable.add(field.name)
+        else:
+            self._required.append(field.name)
         self._learn_absence(field, None)
         if field.type == "bytes":
             return
-        if field.type[:2] == "{}" and item == _QUANTITY:
+        if collection == "{}" and item == _QUANTITY:
             self._changes[field.name] = quantities.settle
-        elif item not in _SCALARS and item not in _FORMS and item != "bytes" and not item.startswith(_LEFT_ALONE):
+        elif item not in _SCALARS and item not in _FORMS and item != "bytes" and not _is_left_alone(item):
             inner = shape_of(item)
-            self._changes[field.name] = _each(inner) if field.type[:2] == "[]" else _each_value(inner)
+            self._changes[field.name] = _each(inner) if collection == "[]" else _each_value(inner)
+            self._inner.append((field.name, collection, inner))
 
     def _learn_value(self, field: data.Field) -> None:
         if field.type == _QUANTITY:
@@ -114,6 +164,17 @@ class Shape:
     def _learn_absence(self, field: data.Field, value: Any) -> None:
         if not field.omit_empty:
             self._scalars.append((field.name, value))
+
+
+def _is_left_alone(kind: str) -> bool:
+    return kind != _SCHEMA and kind.startswith(_LEFT_ALONE)
+
+
+def _schema_or_other(value: Any) -> None:
+    """A schema, a list of them, or what may stand in its place."""
+    for one in value if isinstance(value, list) else (value,):
+        if isinstance(one, dict):
+            shape_of(_SCHEMA).apply(one)
 
 
 def _each(inner: Shape) -> Change:
@@ -139,7 +200,7 @@ def shape_of(name: str) -> Shape:
     """The shape of a definition; definitions may contain themselves."""
     if name not in _known:
         _known[name] = Shape()
-        _known[name].learn(data.definition(name))
+        _known[name].learn(name)
     return _known[name]
 
 

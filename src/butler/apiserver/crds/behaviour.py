@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from butler.errors import FieldError, go_quoted
 
+from ..builtins.shaping import shape_of
 from ..resources import Object
 from . import life, schemas, validation
+
+_DEFINITION = "apiextensions.v1.CustomResourceDefinition"
 
 
 class CrdBehaviour:
     """The Behaviour of CustomResourceDefinition."""
 
     def default(self, obj: Object) -> None:
+        shape_of(_DEFINITION).apply(obj)
         life.default_crd(obj)
 
     def prepare_create(self, obj: Object) -> None:
@@ -19,6 +23,9 @@ class CrdBehaviour:
 
     def prepare_update(self, obj: Object, old: Object) -> None:
         life.prepare_update(obj, old)
+
+    def settle(self, obj: Object) -> bool:
+        return shape_of(_DEFINITION).settle(obj)
 
     def warnings(self, obj: Object, old: Object | None) -> list[str]:
         odd = schemas.odd_formats(obj["spec"]) if old is None else ()

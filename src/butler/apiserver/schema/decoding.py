@@ -149,7 +149,7 @@ def _zero(schema: Schema) -> Any:
     """What null becomes as an item of a list or map."""
     if is_quantity(schema):
         return "0"
-    if schema.type == "array":
+    if schema.type == "array" or not (schema.type or schema.properties):
         return None
     return _ZERO.get(schema.type, {})
 

@@ -57,7 +57,10 @@ class _Rewriter:
         written: JsonSchema = {key: source[key] for key in _COPIED if source.get(key) is not None}
         if not written.get("enum", True):
             del written["enum"]
-        if exact and any(type_and_format(one)[0] == "number" for one in written.get("enum", ()) if one is not None):
+        if "enum" in written:
+            # No value is ever found to be a null among the choices.
+            written["enum"] = [one for one in written["enum"] if one is not None]
+        if exact and any(type_and_format(one)[0] == "number" for one in written.get("enum", ())):
             raise Unsupported
         self._types(written, source)
         self._numbers(written, source, exact)

@@ -9,10 +9,13 @@ from . import embedded
 from .decoding import Malformed
 from .model import ANYTHING, MISSING, Schema
 from .shape import META_FIELDS, Check, custom_shape
+from .values import INT64_MAX, INT64_MIN
 
 
 def prune(value: Any, schema: Schema, path: str = "", *, keeps_nulls: bool = False) -> list[str]:
     """Remove, in place, what the schema does not know; answers the paths of the removed fields, in order.
+
+    Numbers become what Go reads them as.
 
     A value without a path is a whole object: its apiVersion, kind and metadata stay, whatever the schema says.
     Metadata of embedded objects is decoded as well. Raises Malformed when it cannot be.
@@ -22,6 +25,7 @@ def prune(value: Any, schema: Schema, path: str = "", *, keeps_nulls: bool = Fal
         _prune(value, schema, path, unknown, keeps_meta=not path)
         if not keeps_nulls:
             _drop_nulls(value, schema)
+        _round_numbers(value)
         unknown.sort()
     inner = embedded.objects(schema)
     try:
@@ -94,6 +98,16 @@ def _drop_nulls(value: Any, schema: Schema | None) -> None:
         below = schema.items if schema is not None else None
         for item in value:
             _drop_nulls(item, below)
+
+
+def _round_numbers(value: Any) -> None:
+    """Go reads an integer of more than 64 bits as a floating-point number."""
+    places = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for place, one in list(places):
+        if isinstance(one, int) and not INT64_MIN <= one <= INT64_MAX:
+            value[place] = float(one)
+        else:
+            _round_numbers(one)
 
 
 def _has_no_default(schema: Schema) -> bool:

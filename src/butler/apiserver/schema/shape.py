@@ -17,11 +17,16 @@ _ANY_BUT_NULL = ["object", "array", "string", "number", "boolean"]
 _SCALARS = ["string", "number", "boolean", "null"]
 _INT64 = {"minimum": -(2**63), "maximum": 2**63 - 1}
 _INT32 = {"minimum": -(2**31), "maximum": 2**31 - 1}
+_REFERENCE = {"$ref": "#/definitions/anything"}
+_ANYTHING: JsonSchema = {**_INT64, "items": _REFERENCE, "additionalProperties": _REFERENCE}
+"""Whatever it is, its numbers need no rounding."""
 
 
 def custom_shape(schema: Schema, *, root: bool) -> Check:
-    """Says yes when a custom resource has no field to prune and no null to drop. A no may be wrong."""
-    return _compiled(_Custom().node(schema, root=root), {}, {})
+    """Says yes when a custom resource has no field to prune, no null to drop and no number to round.
+
+    A no may be wrong."""
+    return _compiled(_Custom().node(schema, root=root), {"anything": _ANYTHING}, {})
 
 
 def typed_shape(schema: Schema, formats: Mapping[str, Callable[[str], bool]]) -> Check:
@@ -56,16 +61,17 @@ class _Custom:
     def node(self, schema: Schema, *, root: bool = False) -> JsonSchema:
         kinds = ["integer", "string"] if schema.int_or_string else [schema.type] if schema.type else _ANY_BUT_NULL
         drawn: JsonSchema = {"type": [*kinds, "null"] if schema.nullable else kinds if kinds[1:] else kinds[0]}
-        if schema.items is not None:
-            drawn["items"] = self.node(schema.items)
+        if not schema.type or schema.type in ("integer", "number"):
+            drawn |= _INT64
+        drawn["items"] = _REFERENCE if schema.items is None else self.node(schema.items)
         if schema.properties:
             drawn["properties"] = {name: self.node(below) for name, below in schema.properties.items()}
         if schema.additional is ANYTHING:
-            drawn["additionalProperties"] = {"type": _SCALARS}
+            drawn["additionalProperties"] = {"type": _SCALARS, **_INT64}
         elif schema.additional is not None:
             drawn["additionalProperties"] = self.node(schema.additional)
-        elif not schema.preserve_unknown:
-            drawn["additionalProperties"] = False
+        else:
+            drawn["additionalProperties"] = _REFERENCE if schema.preserve_unknown else False
         if root or schema.embedded:
             drawn["properties"] = {**drawn.get("properties", {}), **{name: {} for name in META_FIELDS}}
         return drawn
