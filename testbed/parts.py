@@ -64,7 +64,7 @@ PROGRAMS = (
         is_usual=False,
     ),
     Program("helm", "helm", "helm.sh/helm/v4/cmd/helm", is_usual=False),
-    Program("source-controller", "flux", "github.com/fluxcd/source-controller", is_usual=False),
+    Program("source-controller", "flux", "github.com/fluxcd/source-controller"),
 )
 
 _BASES = "config/crd/bases"

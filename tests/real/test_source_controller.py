@@ -11,18 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from testbed import places
 from tests.conftest import Kubectl
 from tests.real import managers
 from tests.real.servers import Cluster
 
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.timeout(120),
-    pytest.mark.skipif(
-        not (places.where() / "source-controller").exists(), reason="`testbed/build source-controller` builds it"
-    ),
-]
+pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
 
 INDEX = """
 apiVersion: v1

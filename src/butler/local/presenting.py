@@ -27,6 +27,7 @@ def tell_that_it_runs(running: Running) -> None:
 def in_background(wanted: Wanted) -> None:
     """Start a platform that goes on when this process ends."""
     is_new = wanted.place.is_new
+    _tell_beginning(wanted)
     starting.start_in_background(wanted.arguments())
     asyncio.run(_present_other(wanted.place, is_new))
     click.echo("\nIt runs in the background; butleradm down stops it.", err=True)
@@ -43,6 +44,7 @@ async def _present_other(place: Place, is_new: bool) -> None:
 async def in_foreground(wanted: Wanted) -> None:
     """Run a platform until somebody stops it."""
     is_new = wanted.place.is_new
+    _tell_beginning(wanted)
 
     async def present(platform: Platform, running: Running, stop: asyncio.Event) -> None:
         shown = asyncio.ensure_future(_present(platform.client, running, is_new))
@@ -59,6 +61,11 @@ async def in_foreground(wanted: Wanted) -> None:
 
     await starting.serve(wanted, present)
     click.echo(f"Stopped. The data is in {telling.short(wanted.place.data)}; butleradm up goes on with it.", err=True)
+
+
+def _tell_beginning(wanted: Wanted) -> None:
+    """It takes seconds until there is more to say."""
+    click.echo(f"Starting Butler, with its data in {telling.short(wanted.place.data)} ...", err=True)
 
 
 def _tell_problem(error: BaseException | None) -> None:
