@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from butler.errors import InternalError
-
-from . import refusals, webhooks
+from . import refusals, reviews, webhooks
 from .auth.escalation import confirm_no_escalation
 from .matching import Question
 from .policies.dispatching import Policies
@@ -86,20 +84,17 @@ class Admission:
                     changed = await self._space.converter.between(question.seen_as, target.resource, changed)
                 obj.clear()
                 obj.update(changed)
-                self._settle(hook, target.resource, obj)
+                self._settle(target.resource, obj)
                 if round_ is self._mutating:
                     again[:] = [one for one in self._mutating if one.reinvoke and one is not hook]
 
-    def _settle(self, hook: Webhook, resource: Resource, obj: Object) -> None:
+    def _settle(self, resource: Resource, obj: Object) -> None:
         """Bring what a webhook has made into the shape of its kind, in place. Raises InternalError."""
         checks = self._space.checks(resource)
         try:
             checks.decode(obj)
         except Malformed as error:
-            raise InternalError(
-                f'Internal error occurred: admission webhook "{hook.name}" attempted to modify the object, '
-                f"which could not be decoded afterwards: {error}"
-            ) from error
+            raise reviews.failed(str(error)) from error
         checks.default(obj)
 
     async def validate(

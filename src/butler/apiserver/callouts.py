@@ -12,6 +12,8 @@ import aiohttp
 import msgspec
 
 from .resources import Object
+from .schema import go_json
+from .schema.decoding import TYPE_STRUCT, Malformed, go_kind
 
 if TYPE_CHECKING:
     from .space import Space
@@ -55,10 +57,7 @@ class Callouts:
             raise CallFailed(f'Post "{known_as}": {_reason(error)}') from error
         if response.status != 200:
             raise CallFailed(_refusal(response.status, content.decode(errors="replace")))
-        try:
-            return msgspec.json.decode(content)
-        except msgspec.DecodeError as error:
-            raise CallFailed(f"couldn't get version/kind; json parse error: {error}") from error
+        return _read(content)
 
     async def close(self) -> None:
         if self._session is not None:
@@ -109,6 +108,17 @@ class Callouts:
                 raise CallFailed(f"caBundle: {error}") from error
             self._contexts[bundle] = context
         return context
+
+
+def _read(content: bytes) -> Any:
+    """The JSON object in an answer. Raises CallFailed."""
+    try:
+        value = go_json.decode(content)
+        if not isinstance(value, dict) and value is not None:
+            raise Malformed(f"json: cannot unmarshal {go_kind(value)} into Go value of type {TYPE_STRUCT}")
+    except Malformed as error:
+        raise CallFailed(f"couldn't get version/kind; json parse error: {error}") from error
+    return value
 
 
 async def _whole(response: aiohttp.ClientResponse) -> bytes:

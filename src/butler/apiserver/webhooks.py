@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
+from butler.errors import BadRequest
 
-from butler.errors import ApiError, BadRequest, Cause, Details, Forbidden, InternalError
-
-from . import refusals
+from . import refusals, reviews
 from .callouts import CallFailed
 from .matching import Match, Question, match_of, request_of
-from .patch.json_patch import apply_json_patch
 from .policies.conditions import ConditionFailed, Conditions
 from .policies.environment import values_of, variables
 from .resources import Object
@@ -72,10 +68,6 @@ def _webhook(configuration: str, position: int, hook: Object) -> Webhook:
 _REVIEWS = ("v1", "v1beta1")
 
 
-class _Unusable(Exception):
-    """The webhook answered, but not what it was asked."""
-
-
 class Caller:
     """Asks admission webhooks."""
 
@@ -84,22 +76,24 @@ class Caller:
 
     async def allowed(self, hook: Webhook, question: Question) -> None:
         """Raises what the webhook refuses with, or InternalError when it must answer and does not."""
-        await self._answer(hook, question)
+        await self._response(hook, question, is_mutating=False)
 
     async def mutated(self, hook: Webhook, question: Question) -> Object | None:
         """The object as the webhook wants it, None when it changes nothing. Raises like `allowed`."""
-        answer = await self._answer(hook, question)
-        if not answer or not answer.get("patch"):
+        response = await self._response(hook, question, is_mutating=True)
+        if not response or not response.get("patch"):
             return None
-        assert question.obj is not None
         try:
-            operations = msgspec.json.decode(base64.b64decode(answer["patch"]))
-            changed = apply_json_patch(question.typed or {}, operations)
-        except (ValueError, msgspec.DecodeError, ApiError) as error:
-            raise InternalError(f"Internal error occurred: {error}") from error
+            changed = reviews.changed(response, question.typed or {})
+        except CallFailed as error:
+            _judge(hook, error, "")
+            return None
+        if changed is None:
+            return None
         return {key: value for key, value in changed.items() if key not in ("apiVersion", "kind")}
 
-    async def _answer(self, hook: Webhook, question: Question) -> Object | None:
+    async def _response(self, hook: Webhook, question: Question, *, is_mutating: bool) -> Object | None:
+        """What the webhook allows with; None when it does not answer and need not."""
         if question.options.dry_run and hook.has_side_effects:
             raise BadRequest(f'admission webhook "{hook.name}" does not support dry run')
         uid = self._space.new_uid()
@@ -107,53 +101,22 @@ class Caller:
         request = {**request_of(question, uid), "object": question.typed, "oldObject": question.typed_old}
         review = {"kind": "AdmissionReview", "apiVersion": api_version, "request": request}
         try:
-            answer = _checked(uid, api_version, await self._space.callouts.post(hook.client, review, hook.timeout))
-        except (CallFailed, _Unusable) as error:
-            if hook.fails_closed:
-                problem = (
-                    "failed to call webhook" if isinstance(error, CallFailed) else "received invalid webhook response"
-                )
-                text = f'failed calling webhook "{hook.name}": {problem}: {error}'
-                raise InternalError(f"Internal error occurred: {text}", Details(causes=(Cause("", text),))) from error
+            answer = await self._space.callouts.post(hook.client, review, hook.timeout)
+            response = reviews.response_of(answer, uid, api_version, is_mutating=is_mutating)
+        except CallFailed as error:
+            _judge(hook, error, "failed to call webhook: ")
             return None
-        for warning in answer.get("warnings") or ():
-            question.options.warn(str(warning))
-        if not answer.get("allowed"):
-            raise _denied(hook, answer)
-        return answer
+        except reviews.Unusable as error:
+            _judge(hook, error, "received invalid webhook response: ")
+            return None
+        for warning in response.get("warnings") or ():
+            question.options.warn(warning)
+        if not response.get("allowed"):
+            raise reviews.denied(hook.name, response)
+        return response
 
 
-def _checked(uid: str, api_version: str, review: Any) -> Object:
-    answer = review.get("response") if isinstance(review, dict) else None
-    if not isinstance(answer, dict):
-        raise _Unusable("webhook response was absent")
-    if api_version.endswith("/v1beta1"):
-        return answer
-    if answer.get("uid", "") != uid:
-        raise _Unusable(f'expected response.uid="{uid}", got "{answer.get("uid", "")}"')
-    if (review.get("apiVersion"), review.get("kind")) != (api_version, "AdmissionReview"):
-        got = f"{review.get('apiVersion') or '/'}, Kind={review.get('kind', '')}"
-        raise _Unusable(f"expected webhook response of {api_version}, Kind=AdmissionReview, got {got}")
-    return answer
-
-
-def _denied(hook: Webhook, answer: Object) -> ApiError:
-    status = answer.get("status") or {}
-    message = status.get("message") or status.get("reason") or ""
-    text = f'admission webhook "{hook.name}" denied the request'
-    text = f"{text}: {message}" if message else f"{text} without explanation"
-    given: Object = {"code": int(status.get("code") or 403), "reason": str(status.get("reason") or "Forbidden")}
-    if isinstance(status.get("details"), dict):
-        given["details"] = status["details"]
-    return _Denied(text, given)
-
-
-class _Denied(Forbidden):
-    """A webhook chooses its own code, reason and details."""
-
-    def __init__(self, message: str, given: Object) -> None:
-        super().__init__(message)
-        self.given = given
-
-    def status(self) -> dict[str, Any]:
-        return {**super().status(), **self.given}
+def _judge(hook: Webhook, error: Exception, problem: str) -> None:
+    """Raises InternalError unless the webhook may fail."""
+    if hook.fails_closed:
+        raise reviews.failed(f'failed calling webhook "{hook.name}": {problem}{error}') from error

@@ -75,6 +75,8 @@ def everything(value: Any, node: Node | None) -> FieldSet:
 def _all_members(value: dict[str, Any], node: Node) -> FieldSet:
     if node.implied:
         value = node.implied | value
+    if node is DEDUCED:
+        return _all_free(value)
     leaves, branches = _layout(node, tuple(value))
     if not branches:
         return leaves
@@ -83,11 +85,21 @@ def _all_members(value: dict[str, Any], node: Node) -> FieldSet:
         member = value[name]
         cls = member.__class__
         if cls is dict and member and child is not None and child.spread:
-            # Free-form values are mostly maps of scalars: for those, without the detour.
-            is_flat = child is DEDUCED and CONTAINERS.isdisjoint(map(type, member.values()))
-            owned[path] = flat(tuple(member)) if is_flat else _all_members(member, child)
+            owned[path] = _all_members(member, child)
         elif cls is dict or cls is list:
             owned[path] = everything(member, child)
+    return owned
+
+
+def _all_free(value: dict[str, Any]) -> FieldSet:
+    """The same for a place without a schema, where whatever is a map is divided and nothing else is."""
+    fields = flat(tuple(value))
+    if dict not in map(type, value.values()):
+        return fields
+    owned = fields.copy()
+    for name, member in value.items():
+        if member.__class__ is dict:
+            owned["f:" + name] = _all_free(member) if member else {}
     return owned
 
 

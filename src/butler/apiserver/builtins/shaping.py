@@ -73,7 +73,7 @@ class Shape:
     def settle(self, obj: Object) -> bool:
         """Write null, in place, for required lists that are empty, and say whether there were any.
 
-        While a request is under way they are a value that somebody owns; what is stored does not tell them from none."""
+        While a request is under way they are a value that somebody owns; stored, they are the same as none."""
         is_changed = False
         for name in self._required:
             if not obj.get(name, True) and obj[name] is not None:
@@ -83,7 +83,8 @@ class Shape:
             value = obj.get(name)
             if value:
                 inner = (value,) if not collection else value if collection == "[]" else value.values()
-                is_changed |= any([shape.settle(one) for one in inner])
+                for one in inner:
+                    is_changed |= shape.settle(one)
         return is_changed
 
     def _concerning(self) -> list[tuple[str, str, Shape]]:

@@ -12,7 +12,7 @@ from aiohttp.web import BaseRequest
 from butler.apiserver import protobuf
 from butler.apiserver.resources import Resource
 from butler.apiserver.schema import go_json
-from butler.apiserver.schema.decoding import Malformed, go_kind
+from butler.apiserver.schema.decoding import TYPE_STRUCT, Malformed, go_kind
 from butler.errors import BadRequest, Details, Timeout, TooLarge, UnsupportedMediaType
 
 from . import go_yaml
@@ -23,7 +23,6 @@ BODY_PATIENCE = 60.0
 JSON, YAML, PROTOBUF = "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"
 _UNKNOWN_FORMAT = "the body of the request was in an unknown format - accepted media types include: "
 _NO_TYPE = "couldn't get version/kind; json parse error: "
-_TYPE_STRUCT = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
 
 async def read(request: BaseRequest) -> bytes:
@@ -73,7 +72,7 @@ def _recognized(value: Any, content: bytes, resource: Resource) -> Any:
         return {}
     if not isinstance(value, dict):
         if value is not None:
-            raise Malformed(f"{_NO_TYPE}json: cannot unmarshal {go_kind(value)} into Go value of type {_TYPE_STRUCT}")
+            raise Malformed(f"{_NO_TYPE}json: cannot unmarshal {go_kind(value)} into Go value of type {TYPE_STRUCT}")
         raise Malformed("Object 'Kind' is missing in 'null'")
     for name in ("kind", "apiVersion"):
         if not isinstance(value.get(name) or "", str):

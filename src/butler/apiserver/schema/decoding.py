@@ -16,6 +16,8 @@ from .times import micro_text, second_text
 
 _BASE64 = frozenset(string.ascii_letters + string.digits + "+/")
 _UNBROKEN_BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}").fullmatch
+TYPE_STRUCT = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+"""The Go type into which what an object says about its own type is read."""
 _ZERO: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False}
 _NAMED_STRINGS = {
     "ObjectMeta.uid": "types.UID",
