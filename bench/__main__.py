@@ -20,7 +20,7 @@ def main() -> None:
     scale = 0.1 if options.quick else 1.0
     for name, (title, measure) in PARTS.items():
         if options.only in (None, name):
-            table = Table(title)
+            table = Table(title, compares=name != "calls")
             asyncio.run(measure(table, scale, not options.without_peer))
             table.show()
 
@@ -38,11 +38,18 @@ async def _servers(table: Table, scale: float, peer: bool) -> None:
             print(f"left out: {error}", flush=True)
 
 
+async def _calls(table: Table, scale: float, peer: bool) -> None:
+    from . import calls  # which imports the fakes of the tests, and what they are made of
+
+    await calls.all_of(table, scale, peer)
+
+
 PARTS: dict[str, tuple[str, Callable[[Table, float, bool], Coroutine[None, None, None]]]] = {
     "server": ("over HTTPS, 4 kB custom resources", _servers),
     "inprocess": ("in process", inprocess.all_of),
     "controllers": ("controllers over HTTPS, 4 kB custom resources", runtime.all_of),
     "machines": (f"{machines.COUNT} MachineRequests on one account, 20 ms per call", machines.all_of),
+    "calls": ("calls per machine on the fakes of all infrastructures, 20 machines at a time", _calls),
     "platform": (f"local platform, clusters of {fleet.WORKERS} workers, no simulated delays", fleet.all_of),
 }
 

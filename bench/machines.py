@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import time
-from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +19,9 @@ from butler.controllers.machine import add_machines
 from butler.kube.client import Client
 from butler.local import system
 from butler.local.installing import install_definitions
-from butler.providers import registry
-from butler.providers.contract import Provider, Surroundings
+from butler.providers.contract import Surroundings
 from butler.providers.simulated.datacentre import DataCentre
-from butler.providers.simulated.provider import Simulated
+from butler.providers.simulated.traffic import Traffic
 from butler.runtime.clock import SystemChance, SystemClock
 from butler.runtime.manager import Manager
 
@@ -35,32 +32,6 @@ _CALL, _BOOT = "20ms", "5s"
 _LONGEST = 600.0
 
 
-@dataclass
-class Calls:
-    """What an account was asked."""
-
-    count: int = 0
-    at_once: int = 0
-    most: int = 0
-
-    def connect(self, config: ProviderConfig, credentials: Mapping[str, str], surroundings: Surroundings) -> Provider:
-        provider = registry.connect(config, credentials, surroundings)
-        assert isinstance(provider, Simulated)
-        ask = provider.desk.ask
-
-        async def counted(*question: Any) -> Any:
-            self.count += 1
-            self.at_once += 1
-            self.most = max(self.most, self.at_once)
-            try:
-                return await ask(*question)
-            finally:
-                self.at_once -= 1
-
-        provider.desk.ask = counted  # type: ignore[method-assign, assignment]
-        return provider
-
-
 async def all_of(table: Table, scale: float, _peer: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="butler-bench-") as data, closing(DataCentre()) as datacentre:
         async with Server(Path(data)) as server:
@@ -69,16 +40,16 @@ async def all_of(table: Table, scale: float, _peer: bool) -> None:
             await system.install(client, simulated=True)
             change = {"spec": {"simulated": {"callDelay": _CALL, "bootDelay": _BOOT, "removalDelay": "1s"}}}
             await client.patch(ProviderConfig, system.SIMULATED, change, "butler-system")
-            manager, calls = Manager(client), Calls()
+            manager = Manager(client)
             around = Surroundings(SystemClock(), SystemChance(), datacentre)
-            add_machines(manager, Accounts(manager, around, calls.connect))
+            add_machines(manager, Accounts(manager, around))
             async with asyncio.timeout(_LONGEST), asyncio.TaskGroup() as group:
                 group.create_task(manager.run())
-                await _lives(client, calls, table, int(COUNT * scale))
+                await _lives(client, datacentre.traffic, table, int(COUNT * scale))
                 manager.stop()
 
 
-async def _lives(client: Client, calls: Calls, table: Table, count: int) -> None:
+async def _lives(client: Client, traffic: Traffic, table: Table, count: int) -> None:
     started = time.perf_counter()
     for number in range(count):
         await client.create(_request(f"m-{number}"), MachineRequest.address)
@@ -86,15 +57,16 @@ async def _lives(client: Client, calls: Calls, table: Table, count: int) -> None
         await asyncio.sleep(0.2)
     column = "simulated"
     table.add(f"{count} machines Running", column, time.perf_counter() - started, "s", more_is_better=False)
-    table.add("calls per machine until Running", column, calls.count / count, more_is_better=False)
-    table.add("most calls at the same time", column, calls.most, more_is_better=False)
-    calls.count, started = 0, time.perf_counter()
+    table.add("calls per machine until Running", column, traffic.calls / count, more_is_better=False)
+    table.add("most calls at the same time", column, traffic.most, more_is_better=False)
+    traffic.count_anew()
+    started = time.perf_counter()
     for number in range(count):
         await client.delete(MachineRequest, f"m-{number}", "butler-system")
     while (await client.list(MachineRequest)).items:  # noqa: ASYNC110 -- the same
         await asyncio.sleep(0.2)
     table.add(f"{count} machines gone", column, time.perf_counter() - started, "s", more_is_better=False)
-    table.add("calls per machine until gone", column, calls.count / count, more_is_better=False)
+    table.add("calls per machine until gone", column, traffic.calls / count, more_is_better=False)
 
 
 async def _running(client: Client) -> int:

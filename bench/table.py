@@ -4,10 +4,12 @@ from __future__ import annotations
 
 
 class Table:
-    """Rows by name, a column per server. `better` says which way a figure should go."""
+    """Rows by name, a column per server. `better` says which way a figure should go.
 
-    def __init__(self, title: str) -> None:
-        self._title = title
+    Where columns are different things, the first is not compared with the second."""
+
+    def __init__(self, title: str, *, compares: bool = True) -> None:
+        self._title, self._compares = title, compares
         self._rows: dict[str, dict[str, float]] = {}
         self._units: dict[str, tuple[str, bool]] = {}
         self._columns: list[str] = []
@@ -20,7 +22,7 @@ class Table:
         print(f"  {column}: {row}: {_text(value, unit)}", flush=True)
 
     def show(self) -> None:
-        wide = len(self._columns) > 1
+        wide = self._compares and len(self._columns) > 1
         print(f"\n{self._title}")
         print(f"  {'':44}" + "".join(f"{column:>18}" for column in self._columns) + ("   advantage" if wide else ""))
         for row, values in self._rows.items():

@@ -221,7 +221,14 @@ class ToySpec(Model):
     """Who made it."""
 
 
-class Toy(Resource, plural="toys", short="toy", namespaced=False, columns=(Column("Maker", ".spec.maker"), AGE)):
+class Toy(
+    Resource,
+    plural="toys",
+    short="toy",
+    namespaced=False,
+    columns=(Column("Maker", ".spec.maker"), AGE),
+    labels={"example.org/contract": "v1"},
+):
     """Something to play with."""
 
     spec: ToySpec
@@ -247,6 +254,11 @@ def test_a_kind_is_one_class() -> None:
         "required": ["maker"],
         "x-kubernetes-validations": [{"rule": "self.wheels != 13", "message": "thirteen wheels bring bad luck"}],
     }
+
+
+def test_labels_of_a_kind_stand_on_its_definition() -> None:
+    labels = {"app.kubernetes.io/part-of": "butler", "example.org/contract": "v1"}
+    assert crd.definition(Toy)["metadata"]["labels"] == labels
 
 
 def test_a_stand_in_for_absence_is_no_default() -> None:

@@ -55,11 +55,13 @@ class Kind:
             obj["metadata"]["generation"] = 1
         if self.resource.storage_key == "/pods":
             pods.admit(obj["spec"])
+        self.behaviour.settle(obj)
         self.behaviour.prepare_create(obj)
         return obj
 
     def updated(self, old: Object, patch: Object) -> Object:
         obj = self.decoded(merged(copy.deepcopy(old), patch))
+        self.behaviour.settle(obj)
         self.behaviour.prepare_update(obj, old)
         return obj
 

@@ -33,6 +33,21 @@ def test_unknown_fields_leave_and_are_reported_in_order() -> None:
     assert unknown == ["spec.list[0].b", "spec.z"]
 
 
+FREE = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+@pytest.mark.parametrize("schema", [of(n={"type": "number"}), of(n={}), of(n={"x-kubernetes-int-or-string": True})])
+def test_an_integer_of_more_than_64_bits_becomes_the_nearest_floating_point_number(schema: Schema) -> None:
+    for given, kept in ((2**63 - 1, 2**63 - 1), (2**63, 2.0**63), (-(2**63) - 1, -(2.0**63)), (10**30, 1e30)):
+        spec, _ = pruned(schema, {"n": given})
+        assert (spec["n"], type(spec["n"])) == (kept, type(kept))
+
+
+def test_so_do_those_of_which_no_schema_speaks() -> None:
+    spec, _ = pruned(of(x=FREE), {"x": {"a": [2**64, {"b": 2**64}], "c": True}})
+    assert repr(spec) == repr({"x": {"a": [2.0**64, {"b": 2.0**64}], "c": True}})
+
+
 def test_an_object_without_declared_fields_loses_all() -> None:
     assert pruned(of(x=OBJECT), {"x": {"a": 1}}) == ({"x": {}}, ["spec.x.a"])
 

@@ -55,11 +55,18 @@ class User:
 
     def __call__(self, *arguments: str, stdin: str = "", fails: Any = 0, **environ: str) -> Ran:
         """Run butlerctl; fails the test unless it ends with the exit code `fails`."""
+        return self._run("butlerctl", *arguments, stdin=stdin, fails=fails, **environ)
+
+    def adm(self, *arguments: str, stdin: str = "", fails: Any = 0, **environ: str) -> Ran:
+        """The same with butleradm."""
+        return self._run("butleradm", *arguments, stdin=stdin, fails=fails, **environ)
+
+    def _run(self, program: str, *arguments: str, stdin: str, fails: Any, **environ: str) -> Ran:
         done = subprocess.run(
-            [str(BIN / "butlerctl"), *arguments], env=self.environ | environ, input=stdin,
+            [str(BIN / program), *arguments], env=self.environ | environ, input=stdin,
             capture_output=True, text=True, timeout=30, check=False,
         )  # fmt: skip
-        assert done.returncode == fails, f"butlerctl {' '.join(arguments)}: {done.stdout}{done.stderr}"
+        assert done.returncode == fails, f"{program} {' '.join(arguments)}: {done.stdout}{done.stderr}"
         assert "Traceback" not in done.stderr, done.stderr
         return Ran(done.returncode, done.stdout, done.stderr)
 

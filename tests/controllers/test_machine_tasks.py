@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from butler.api.machine import MachinePhase, MachineRequest
 from butler.errors import CapacityExhausted, MachineRejected, ProviderError, ProviderUnavailable
-from butler.providers.contract import NOTHING_KNOWN, Asset, Check, Known, Machine, MachineOrder, Power
+from butler.providers.contract import NOTHING_KNOWN, Asset, Check, Choice, Known, Machine, MachineOrder, Power
 from tests.controllers.requests_world import World, played
 
 
@@ -51,6 +51,12 @@ class Tasks:
         return ()
 
     async def inventory(self) -> tuple[Asset, ...]:
+        return ()
+
+    async def images(self) -> tuple[Choice, ...]:
+        return ()
+
+    async def networks(self) -> tuple[Choice, ...]:
         return ()
 
     async def close(self) -> None:

@@ -46,3 +46,24 @@ def test_an_audit_knows_the_workers_of_clusters_and_finds_what_nobody_asks_for(s
     (orphan,) = json.loads(found.out)["leftBehind"]
     assert (orphan["kind"], orphan["token"]) == ("vm", "nobody")
     assert orphan["size"]
+
+
+def test_a_provider_is_made_used_and_deleted(started: Shell) -> None:
+    made = started.butleradm("provider", "create", "second", "--type", "simulated", "--capacity", "2", "--wait")
+    assert (made.code, made.out.splitlines()[-1]) == (0, "✓ provider butler-system/second is ready"), made.err
+    assert "ok      capacity   0 of 2 machines" in made.err
+    assert started.butlerctl("cluster", "create", "shop", "--provider", "second", "--wait").code == 0
+    refused = started.butleradm("provider", "delete", "second", "--yes")
+    assert refused.code == 1
+    assert "is used by TenantCluster butler-tenants/shop; it can go when" in refused.err
+    assert started.butlerctl("cluster", "destroy", "shop", "--yes").code == 0
+    gone = started.butleradm("provider", "delete", "second", "--yes")
+    assert (gone.code, gone.out) == (0, "✓ provider butler-system/second is gone\n"), gone.err
+
+
+def test_a_provider_that_does_not_come_to_be_ready_says_why(started: Shell) -> None:
+    arguments = ("--type", "simulated", "--capacity", "0", "--no-check", "--wait", "--timeout", "2s")
+    made = started.butleradm("provider", "create", "full", *arguments)
+    assert made.code == 5
+    assert "capacity: 0 of 0 machines Raise spec.simulated.capacity." in made.err
+    assert started.butleradm("provider", "delete", "full", "--yes").code == 0

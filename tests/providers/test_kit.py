@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 from butler.errors import ProviderError
-from butler.providers.contract import NOTHING_KNOWN, Asset, Known, Machine, MachineOrder, Power
+from butler.providers.contract import NOTHING_KNOWN, Asset, Choice, Known, Machine, MachineOrder, Power
 from butler.providers.simulated.provider import Simulated
 from butler.providers.testing import ConformanceKit, Fault
 from butler.providers.testing.rules import numbers
@@ -29,7 +29,7 @@ def written() -> list[int]:
 
 
 def test_rules_are_numbered_without_a_gap() -> None:
-    assert written() == list(range(1, 91))
+    assert written() == list(range(1, 96))
 
 
 def test_every_rule_for_providers_has_a_test_and_every_test_a_rule() -> None:
@@ -141,6 +141,37 @@ class Short(Simulated):
         return (await super().inventory())[:3]
 
 
+class Repeating(Simulated):
+    """Lists what there is twice."""
+
+    async def images(self) -> tuple[Choice, ...]:
+        return await super().images() * 2
+
+
+class Unsorted(Simulated):
+    """Lists what there is as it comes."""
+
+    async def images(self) -> tuple[Choice, ...]:
+        return (*await super().images(), Choice("a", "a"))
+
+
+class Curtailed(Simulated):
+    """Lists the first page of what there is."""
+
+    async def images(self) -> tuple[Choice, ...]:
+        return (await super().images())[:3]
+
+
+class Soothing(Simulated):
+    """Lists nothing when it cannot look."""
+
+    async def images(self) -> tuple[Choice, ...]:
+        try:
+            return await super().images()
+        except ProviderError:
+            return ()
+
+
 class Nameless(Simulated):
     """Has ids without a scheme."""
 
@@ -160,6 +191,10 @@ MUTANTS: dict[type[Simulated], tuple[str, dict[str, Any]]] = {
     Greedy: ("test_neighbours_stay", {}),
     Talkative: ("test_no_secret_is_ever_told", {"caplog": True}),
     Short: ("test_the_inventory_does_not_end_with_the_first_page", {}),
+    Repeating: ("test_everything_that_can_be_chosen_is_listed_once", {"what": "images"}),
+    Unsorted: ("test_choices_are_listed_in_the_same_order_every_time", {"what": "images"}),
+    Curtailed: ("test_choices_do_not_end_with_the_first_page", {"what": "images"}),
+    Soothing: ("test_a_list_that_fails_is_an_error_and_no_shorter_list", {"what": "images", "fault": "BEFORE"}),
     Nameless: ("test_a_provider_id_has_its_form_and_stays", {}),
 }
 
@@ -177,6 +212,7 @@ async def test_a_provider_that_breaks_a_rule_is_noticed(
 ) -> None:
     name, more = MUTANTS[mutant]
     given: dict[str, Any] = {"fault": Fault[more["fault"]]} if "fault" in more else {}
+    given |= {"what": more["what"]} if "what" in more else {}
     given |= {"caplog": caplog} if "caplog" in more else {}
     run: Callable[..., Any] = getattr(ConformanceKit(), name)
 

@@ -68,6 +68,10 @@ class SimulatedHarness(Harness):
         knobs = Knobs.of(SimulatedSection(boot_delay="0s"), "a stranger")
         self.datacentre.create("elsewhere/other", replace(self.order(name), token=""), knobs)
 
+    async def add_image(self, name: str) -> str:
+        self.datacentre.shelf.put(ACCOUNT, "image", name, "", "by hand", 0.0)
+        return name
+
     def refused(self, order: MachineOrder) -> MachineOrder:
         return replace(order, cpu=65)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,8 @@ from butler.errors import (
 )
 from butler.providers import registry
 from butler.providers.contract import MachineOrder, Power, Surroundings
+from butler.providers.images import ImageOrder
+from butler.providers.simulated import images
 from butler.providers.simulated.datacentre import DataCentre
 from butler.providers.simulated.desk import Trouble, Weather
 from butler.providers.simulated.provider import Simulated
@@ -296,6 +299,36 @@ async def test_who_asks_too_often_is_told_when_to_come_again(world: World) -> No
     assert raised.value.retry_after == pytest.approx(0.75)
     world.clock.pass_by(0.75)
     await account.find("x", "x")
+
+
+async def test_every_call_of_every_account_is_counted(world: World) -> None:
+    traffic = world.datacentre.traffic
+    await world.account().create(order())
+    with pytest.raises(ProviderUnavailable):
+        await world.account(lambda verb, knobs: Trouble.BEFORE).find("x", "x")
+    assert (traffic.calls, traffic.most) == (3, 1)
+    traffic.count_anew()
+    await asyncio.gather(*(world.account().find("x", "x") for _ in range(4)))
+    assert traffic.calls == 4
+
+
+# -- what there is to choose from --------------------------------------------------------------------------------------
+
+
+async def test_images_are_the_one_there_always_is_and_those_that_were_brought(world: World) -> None:
+    account = world.account(boot_delay="10s")
+    bringing = images.connect(account)
+    await bringing.ensure(ImageOrder("talos-1-9", "uid", "https://factory/talos.qcow2", "qcow2"))
+    assert [one.id for one in await account.images()] == ["simulated"]
+    world.clock.pass_by(10)
+    assert [(one.id, one.detail) for one in await account.images()] == [
+        ("simulated", "boots as any version of anything"),
+        ("talos-1-9", "https://factory/talos.qcow2"),
+    ]
+
+
+async def test_the_network_is_that_of_the_section(world: World) -> None:
+    assert [one.id for one in await world.account(network="10.9.0.0/16").networks()] == ["10.9.0.0/16"]
 
 
 async def test_in_a_hurry_nothing_takes_time(world: World) -> None:

@@ -8,7 +8,18 @@ from typing import Any, ClassVar
 import pytest
 
 from butler.errors import MachineRejected, ProviderError, ProviderUnavailable, RateLimited
-from butler.providers.contract import NOTHING_KNOWN, Asset, Check, Known, Machine, MachineOrder, Power, Provider
+from butler.providers.contract import (
+    NOTHING_KNOWN,
+    Asset,
+    Check,
+    Choice,
+    Known,
+    Machine,
+    MachineOrder,
+    Power,
+    Provider,
+    by_name,
+)
 from butler.providers.testing import ConformanceKit, Fault, Faults, Harness, Seen
 from butler.providers.testing.faults import RETRY_AFTER
 
@@ -36,6 +47,7 @@ class Cloud:
     now: float = 0.0
     disks: dict[str, Thing] = field(default_factory=dict)
     vms: dict[str, Thing] = field(default_factory=dict)
+    images: list[str] = field(default_factory=lambda: ["talos"])
 
     def call(self, what: str, about: str, effect: Any, *arguments: Any) -> Any:
         """One call of its API, with whatever befalls it."""
@@ -127,6 +139,14 @@ class Stepwise:
         vms = self._cloud.call("vms", "", self._cloud.existing)
         return tuple(Asset("vm", f"{NAME}://{one.token}", one.name, one.token) for one in vms)
 
+    async def images(self) -> tuple[Choice, ...]:
+        names = self._cloud.call("images", "", list, self._cloud.images)
+        return by_name(Choice(name, name) for name in names)
+
+    async def networks(self) -> tuple[Choice, ...]:
+        """There is but one, and nothing to choose."""
+        return ()
+
     async def close(self) -> None:
         """There is nothing to give back."""
 
@@ -168,6 +188,10 @@ class StepwiseHarness(Harness):
 
     async def stop(self, token: str) -> None:
         self.cloud.vms[token].is_off = True
+
+    async def add_image(self, name: str) -> str:
+        self.cloud.images.append(name)
+        return name
 
     def refused(self, order: MachineOrder) -> MachineOrder:
         return replace(order, cpu=65)

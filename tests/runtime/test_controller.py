@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import aclosing
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
@@ -21,11 +22,13 @@ from butler.errors import (
     ServiceUnavailable,
     TooManyRequests,
 )
+from butler.kube.client import EVERYTHING, Selection, Watched
 from butler.runtime import deterministic
 from butler.runtime.conditions import condition, merged
 from butler.runtime.deterministic import Loop
 from butler.runtime.events import EVENT
 from butler.runtime.manager import Manager, Settings
+from butler.runtime.objects import Kind
 from butler.runtime.queue import Backoff
 from butler.runtime.reconciler import Note, Outcome, Reconciler, Watch
 from butler.runtime.wrapping import Call, Go, WrappedClient
@@ -272,6 +275,47 @@ async def test_other_finalizers_stay(world: World) -> None:
     await world.user.delete(Widget, "a", NAMESPACE)
     await asyncio.sleep(5)
     assert (await world.get()).metadata.finalizers == ("test/other",)
+
+
+class Lagging(Counting):
+    """Once `lag` is set, changes are seen that many seconds after they happened."""
+
+    lag = 0.0
+
+    async def watch(
+        self, kind: Kind, selection: Selection = EVERYTHING, *, version: str = ""
+    ) -> AsyncGenerator[Watched[Any], None]:
+        async with aclosing(self.inner.watch(kind, selection, version=version)) as events:
+            async for event in events:
+                if kind is Widget:
+                    await asyncio.sleep(self.lag)
+                yield event
+
+
+@in_a_world
+async def test_what_is_undone_is_not_undone_again_while_the_cache_does_not_know(world: World) -> None:
+    undone: list[str] = []
+
+    async def undo(obj: Widget) -> Outcome:
+        undone.append(obj.metadata.uid)
+        return Outcome()
+
+    world.client = Lagging(world.client.inner)
+    world.manager = Manager(world.client, Settings("test"), clock=world.loop.clock, chance=world.loop.chance)
+    world.controller.finalizer, world.controller.undo = "test/held", undo
+    world.controller.watches = (Watch(Paint, lambda one: [f"{NAMESPACE}/a"]),)
+    await world.start()
+    for life in (1, 2):
+        await world.user.create(widget("a"))
+        await asyncio.sleep(30)
+        world.client.lag = 10.0
+        await world.user.delete(Widget, "a", NAMESPACE)
+        await asyncio.sleep(15)
+        # The object is gone, and the cache does not show it yet.
+        await world.user.create(paint(f"gloss-{life}", "red"))
+        await asyncio.sleep(30)
+        world.client.lag = 0.0
+        assert len(set(undone)) == len(undone) == life
 
 
 @in_a_world

@@ -73,6 +73,13 @@ class TinycloudHarness(Harness):
     async def add_stranger(self, name: str) -> None:
         self.cloud.add(name, {"owner": "someone"})
 
+    async def add_image(self, name: str) -> str:
+        self.cloud.images.append(name)
+        return name
+
+    async def add_network(self, name: str) -> str:
+        return self.cloud.add_network(name)
+
     def refused(self, order: MachineOrder) -> MachineOrder:
         return replace(order, cpu=3)
 

@@ -14,7 +14,10 @@ from butler.providers.testing.web import troubling
 
 KEY = "tiny-key-canary-9a31"
 BOOT, REMOVAL, PAGE = 20.0, 10.0, 3
-_FIELDS = {"name": str, "cores": int, "memory_mb": int, "disks_gb": list, "image": str, "user_data": str, "tags": dict}
+_FIELDS = {
+    "name": str, "cores": int, "memory_mb": int, "disks_gb": list, "image": str, "network": str, "user_data": str,
+    "tags": dict,
+}  # fmt: skip
 
 
 @dataclass
@@ -25,8 +28,13 @@ class Tinycloud:
     now: float = 0.0
     limit: int = 100
     servers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    images: list[str] = field(default_factory=lambda: ["talos", "flatcar"])
+    networks: list[dict[str, str]] = field(default_factory=list)
     _orders: dict[str, str] = field(default_factory=dict)
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
+
+    def __post_init__(self) -> None:
+        self.add_network("default")
 
     def existing(self) -> list[dict[str, Any]]:
         self.servers = {key: one for key, one in self.servers.items() if one["gone_at"] > self.now}
@@ -41,6 +49,11 @@ class Tinycloud:
         }  # fmt: skip
         self.servers[server["id"]] = server
         return server
+
+    def add_network(self, name: str) -> str:
+        number = len(self.networks) + 1
+        self.networks.append({"id": f"net-{number}", "name": name, "range": f"10.{number}.0.0/16"})
+        return f"net-{number}"
 
     def shown(self, server: dict[str, Any]) -> dict[str, Any]:
         status = "running" if self.now >= server["made_at"] + BOOT else "building"
@@ -59,6 +72,7 @@ class Tinycloud:
         app = web.Application(middlewares=[troubling(self.faults), self._admit])
         app.router.add_get("/v1/account", self._account)
         app.router.add_get("/v1/images", self._images)
+        app.router.add_get("/v1/networks", self._networks)
         app.router.add_get("/v1/servers", self._list)
         app.router.add_post("/v1/servers", self._create)
         app.router.add_delete("/v1/servers/{id}", self._delete)
@@ -75,14 +89,15 @@ class Tinycloud:
         return web.json_response({"version": "3.2", "servers": {"used": len(self.existing()), "limit": self.limit}})
 
     async def _images(self, request: web.Request) -> web.Response:
-        return web.json_response({"images": ["talos", "flatcar"]})
+        return _page(request, "images", self.images)
+
+    async def _networks(self, request: web.Request) -> web.Response:
+        return _page(request, "networks", self.networks)
 
     async def _list(self, request: web.Request) -> web.Response:
-        tag, page = request.query["tag"], int(request.query["page"])
-        name, _, value = tag.partition("=")
+        name, _, value = request.query["tag"].partition("=")
         found = [self.shown(one) for one in self.existing() if name in one["tags"] and value in ("", one["tags"][name])]
-        part = found[(page - 1) * PAGE : page * PAGE]
-        return web.json_response({"servers": part, "next": str(page + 1) if len(found) > page * PAGE else ""})
+        return _page(request, "servers", found)
 
     async def _create(self, request: web.Request) -> web.Response:
         body = await request.json()
@@ -103,6 +118,12 @@ class Tinycloud:
             return _error(404, "not_found", "there is no such server")
         server["gone_at"] = min(server["gone_at"], self.now + REMOVAL)
         return web.json_response(self.shown(server), status=202)
+
+
+def _page(request: web.Request, kind: str, found: list[Any]) -> web.Response:
+    page = int(request.query["page"])
+    part = found[(page - 1) * PAGE : page * PAGE]
+    return web.json_response({kind: part, "next": str(page + 1) if len(found) > page * PAGE else ""})
 
 
 def _wrong(body: dict[str, Any]) -> str:

@@ -40,7 +40,7 @@ def definition(kind: type[Resource]) -> Schema:
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": address.name, "labels": dict(PART_OF)},
+        "metadata": {"name": address.name, "labels": {**PART_OF, **kind.definition_labels}},
         "spec": {
             "group": address.group,
             "names": names,

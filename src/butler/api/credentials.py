@@ -25,9 +25,10 @@ _SPELLINGS: dict[ProviderType, dict[str, tuple[str, ...]]] = {
         "url": (),
     },
     ProviderType.AWS: {
-        "accessKeyID": ("accessKeyId", "AccessKeyID", "access-key-id"),
-        "secretAccessKey": ("SecretAccessKey", "secret-access-key"),
-        "sessionToken": ("SessionToken",),
+        "accessKeyID": ("accessKeyId", "AccessKeyID", "access-key-id", "AWS_ACCESS_KEY_ID"),
+        "secretAccessKey": ("SecretAccessKey", "secret-access-key", "AWS_SECRET_ACCESS_KEY"),
+        "sessionToken": ("SessionToken", "session-token", "AWS_SESSION_TOKEN"),
+        "ca.pem": (),
     },
     ProviderType.AZURE: {
         "tenantID": ("tenantId",),
@@ -40,16 +41,21 @@ _SPELLINGS: dict[ProviderType, dict[str, tuple[str, ...]]] = {
 }
 
 
+def spellings(provider: ProviderType) -> Mapping[str, tuple[str, ...]]:
+    """Every key a Secret may have, and how else it may be spelled; empty where anything goes."""
+    return _SPELLINGS.get(provider, {})
+
+
 def canonical_keys(provider: ProviderType, data: Mapping[str, str], key: str | None = None) -> dict[str, str]:
     """The entries of a Secret under the names Butler uses; `key` is that of credentialsRef, for Harvester. A provider
     that others wrote gets all entries as they are."""
     if provider is ProviderType.EXTERNAL:
         return dict(data)
-    spellings = _SPELLINGS.get(provider, {})
+    known = spellings(provider)
     if key and provider is ProviderType.HARVESTER:
-        spellings = {"kubeconfig": (key,)}
+        known = {"kubeconfig": (key,)}
         data = {name: value for name, value in data.items() if name == key}
-    found = {name: _first(data, (name, *others)) for name, others in spellings.items()}
+    found = {name: _first(data, (name, *others)) for name, others in known.items()}
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
 from functools import partial
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, dataclass_transform
 
 import msgspec
@@ -103,6 +104,9 @@ class Address(Struct, frozen=True):
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
+NO_LABELS: Mapping[str, str] = MappingProxyType({})
+
+
 class ResourceType(ModelType):
     """Turns the class keywords of a kind into its address."""
 
@@ -119,6 +123,7 @@ class ResourceType(ModelType):
         namespaced: bool = True,
         columns: tuple[Column, ...] = (AGE,),
         scale: Scale | None = None,
+        labels: Mapping[str, str] = NO_LABELS,
         **settings: Any,
     ) -> type:
         if plural:
@@ -128,7 +133,7 @@ class ResourceType(ModelType):
                 namespace.setdefault("__annotations__", {})["api_version"] = "str"
                 namespace["api_version"] = address.api_version
             namespace["short_names"] = (short,) if isinstance(short, str) else short
-            namespace["columns"], namespace["scale"] = columns, scale
+            namespace["columns"], namespace["scale"], namespace["definition_labels"] = columns, scale, labels
         return super().__new__(mcls, name, bases, namespace, **settings)
 
 
@@ -168,6 +173,8 @@ class Resource(Model, metaclass=ResourceType):
     short_names: ClassVar[tuple[str, ...]]
     columns: ClassVar[tuple[Column, ...]]
     scale: ClassVar[Scale | None]
+    definition_labels: ClassVar[Mapping[str, str]]
+    """What other programs look for on the CRD of the kind."""
 
     api_version: str = f"{GROUP}/{VERSION}"
     metadata: ObjectMeta = ObjectMeta()

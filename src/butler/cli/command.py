@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,7 +18,19 @@ from .session import Session, Wishes
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def connection_options(function: F) -> F:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What `-n` says, and what it is when it says nothing."""
+
+    about: str
+    default: str
+
+
+CLUSTERS = Place("Namespace of clusters.", "$BUTLER_NAMESPACE or butler-tenants")
+PROVIDERS = Place("Namespace of the provider.", "butler-system")
+
+
+def connection_options(function: F, place: Place = CLUSTERS) -> F:
     """Where the API is and which namespace is meant; before the command's name or after it."""
     for option in reversed(
         [
@@ -25,8 +39,8 @@ def connection_options(function: F) -> F:
                 "--namespace",
                 metavar="NAME",
                 shell_complete=completion.namespaces,
-                show_default="$BUTLER_NAMESPACE or butler-tenants",
-                help="Namespace of clusters.",
+                show_default=place.default,
+                help=place.about,
             ),
             click.option(
                 "--kubeconfig", type=click.Path(dir_okay=False, path_type=Path), help="Where the platform is."
@@ -45,10 +59,12 @@ def connection_options(function: F) -> F:
     return function
 
 
-def command(function: Callable[..., Any]) -> click.Command:
+def command(
+    function: Callable[..., Any], place: Place = CLUSTERS, cls: type[click.Command] = click.Command
+) -> click.Command:
     """A command out of a function whose first parameter is the Session; it may be a coroutine function."""
 
-    @connection_options
+    @partial(connection_options, place=place)
     def run(**given: Any) -> None:
         context = click.get_current_context()
         session = Session(remember(context, given))
@@ -61,7 +77,7 @@ def command(function: Callable[..., Any]) -> click.Command:
     parameters: list[click.Parameter] = run.__click_params__  # type: ignore[attr-defined]
     parameters += getattr(function, "__click_params__", [])
     run.__doc__ = function.__doc__
-    return click.command(function.__name__.rstrip("_"))(run)
+    return click.command(function.__name__.rstrip("_"), cls)(run)
 
 
 def remember(context: click.Context, given: dict[str, Any]) -> Wishes:

@@ -7,8 +7,10 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from datetime import timedelta
+from typing import TypeVar
 
 from butler.api.cluster import ClusterPhase, TenantCluster
+from butler.api.model import Resource
 from butler.kube.ages import human
 from butler.kube.client import Client, Listed, Selection, Signal
 from butler.kube.following import follow as follow_kind
@@ -17,6 +19,7 @@ from butler.runtime.clock import Clock, SystemChance, SystemClock
 from .lazy import TIMED_OUT, Failure
 from .screen import Screen
 
+R = TypeVar("R", bound=Resource)
 Until = Callable[[TenantCluster | None], bool]
 """Whether a cluster, or its absence, is what was waited for."""
 
@@ -78,8 +81,8 @@ async def follow(
     clock = clock or SystemClock()
     seen: list[TenantCluster | None] = []
     try:
-        with screen, _told(screen):
-            clusters = states(client, namespace, name, clock, uid)
+        with screen, told(screen):
+            clusters = states(client, TenantCluster, namespace, name, clock, uid)
             async with asyncio.timeout(patience), _ticking(screen, clock), aclosing(clusters):
                 return await _until(clusters, until, screen, seen)
     except TimeoutError:
@@ -99,11 +102,11 @@ async def _until(
 
 
 async def states(
-    client: Client, namespace: str, name: str, clock: Clock, uid: str = ""
-) -> AsyncGenerator[TenantCluster | None, None]:
-    """A cluster whenever it changes, and at last None; whatever happens to the connection."""
+    client: Client, kind: type[R], namespace: str, name: str, clock: Clock, uid: str = ""
+) -> AsyncGenerator[R | None, None]:
+    """An object whenever it changes, and at last None; whatever happens to the connection."""
     selection = Selection(namespace, fields=f"metadata.name={name}")
-    events = follow_kind(client, TenantCluster, selection, clock=clock, chance=SystemChance())
+    events = follow_kind(client, kind, selection, clock=clock, chance=SystemChance())
     async with aclosing(events) as changes:
         async for change in changes:
             if isinstance(change, Listed):
@@ -150,7 +153,7 @@ async def _ticking(screen: Screen, clock: Clock) -> AsyncIterator[None]:
         await asyncio.gather(task, return_exceptions=True)
 
 
-class _told(logging.Handler):  # noqa: N801 -- used like a function
+class told(logging.Handler):  # noqa: N801 -- used like a function
     """Puts warnings of the connection on the screen instead of across it."""
 
     def __init__(self, screen: Screen) -> None:

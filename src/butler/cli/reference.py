@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from typing import Protocol, runtime_checkable
 
 import click
 
@@ -52,13 +53,25 @@ The namespace is that of `-n`, else of `BUTLER_NAMESPACE`, else `butler-tenants`
 """
 
 
+Texts = dict[str, str | None]
+"""What the options say that all commands have."""
+
+
+@runtime_checkable
+class Varied(Protocol):
+    """A command whose options depend on one of them."""
+
+    def variants(self) -> Iterator[tuple[str, list[click.Option]]]: ...
+
+
 def page(*programs: tuple[str, click.Group]) -> str:
     """The page in Markdown, the same wherever it is made."""
     shared = _shared_options()
+    texts = {name: option.help for name, option in shared.items()}
     parts = [HEAD, "## Options of every `butlerctl` command\n", *_table([*shared.values()])]
     for name, group in programs:
-        parts += [f"\n## {name}\n", *_command(group, click.Context(group, info_name=name), set(shared))]
-        parts += _below(group, click.Context(group, info_name=name), set(shared))
+        parts += [f"\n## {name}\n", *_command(group, click.Context(group, info_name=name), texts)]
+        parts += _below(group, click.Context(group, info_name=name), texts)
     return "\n".join(parts) + "\n"
 
 
@@ -71,7 +84,7 @@ def _shared_options() -> dict[str, click.Option]:
     return {option.name or "": option for option in found}
 
 
-def _below(group: click.Group, context: click.Context, shared: set[str]) -> Iterator[str]:
+def _below(group: click.Group, context: click.Context, shared: Texts) -> Iterator[str]:
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         if command is None or command.hidden:
@@ -83,7 +96,7 @@ def _below(group: click.Group, context: click.Context, shared: set[str]) -> Iter
             yield from _below(command, inner, shared)
 
 
-def _command(command: click.Command, context: click.Context, shared: set[str]) -> Iterator[str]:
+def _command(command: click.Command, context: click.Context, shared: Texts) -> Iterator[str]:
     text, _, example = inspect.cleandoc(command.help or "").partition("\b\nExample:\n")
     yield text.strip()
     yield f"\n```\n{context.command_path} {' '.join(command.collect_usage_pieces(context))}\n```"
@@ -92,13 +105,18 @@ def _command(command: click.Command, context: click.Context, shared: set[str]) -
     if own:
         yield ""
         yield from _table(own)
+    if isinstance(command, Varied):
+        for title, variant in command.variants():
+            yield f"\n{title}:\n"
+            yield from _table(variant)
     if example:
         yield f"\n```sh\n{inspect.cleandoc(example)}\n```"
 
 
-def _is_shared(option: click.Option, command: click.Command, shared: set[str]) -> bool:
+def _is_shared(option: click.Option, command: click.Command, shared: Texts) -> bool:
     """Whether it is described once for all: a command has all of those, or none."""
-    return option.name in shared and shared <= {one.name for one in command.params}
+    has_all = shared.keys() <= {one.name for one in command.params}
+    return has_all and shared.get(option.name or "") == option.help
 
 
 def _table(options: list[click.Option]) -> Iterator[str]:

@@ -9,13 +9,12 @@ from typing import Any
 from msgspec import structs
 
 from butler.api.cluster import TenantCluster
-from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig
-from butler.api.machine import ImageSync, LoadBalancerRequest, MachineRequest
-from butler.api.model import GROUP, Resource
+from butler.api.config import ButlerConfig
+from butler.api.model import GROUP
 from butler.api.network import NetworkPool
 from butler.api.normalise import normalise
 from butler.api.provider import Capacity, LoadBalancerPolicy, ProviderConfig
-from butler.api.shared import SYSTEM_NAMESPACE, Condition, NsRef
+from butler.api.shared import Condition
 from butler.api.team import Team
 from butler.errors import CredentialsInvalid, InvalidConfiguration, ProviderError
 from butler.providers.contract import Check
@@ -28,6 +27,7 @@ from butler.runtime.reconciler import Note, Outcome, Permission, Reconciler, Wat
 
 from . import accounts as shared
 from .accounts import Accounts, Busy
+from .provider_users import REQUESTS, Choosing, asking, named, stored_users
 from .requests import config_of
 
 FINALIZER = f"{GROUP}/providerconfig"
@@ -37,12 +37,9 @@ _PROBE = timedelta(minutes=5)
 """How often credentials are tried again; accounts without any are not."""
 _PATIENCE = timedelta(hours=1)
 """When to look again whether a ProviderConfig is still used, if nothing happens before."""
-_NAMED = 5
-"""So many users are named."""
 _NODES_PER_TENANT = 5
 """Addresses for nodes that a cluster is reckoned with."""
 _UNTRIED = condition(CREDENTIALS_VALID, "Unknown", "NotTried", "The ProviderConfig has to be put right first.")
-_REQUESTS: tuple[type[Resource], ...] = (MachineRequest, LoadBalancerRequest, ImageSync)
 
 
 def add_provider_configs(manager: Manager, accounts: Accounts) -> Controller:
@@ -70,13 +67,14 @@ class ProviderConfigs(Reconciler[ProviderConfig]):
         self.attended_by: Controller | None = None
         self._configs: Informer[ProviderConfig] = manager.informers.of(ProviderConfig)
         self._clusters: Informer[TenantCluster] = manager.informers.of(TenantCluster)
-        self._requests: tuple[Informer[Any], ...] = tuple(manager.informers.of(kind) for kind in _REQUESTS)
+        self._requests: tuple[Informer[Any], ...] = tuple(manager.informers.of(kind) for kind in REQUESTS)
         self._pools: Informer[NetworkPool] = manager.informers.of(NetworkPool)
-        self._teams: Informer[Team] = manager.informers.of(Team)
-        self._platform: Informer[ButlerConfig] = manager.informers.of(ButlerConfig)
+        teams: Informer[Team] = manager.informers.of(Team)
+        platforms: Informer[ButlerConfig] = manager.informers.of(ButlerConfig)
+        self._choosing = Choosing(self._configs.__contains__, teams.get, platforms.get)
         self.watches = (
             Watch(TenantCluster, self._of_cluster),
-            *(Watch(kind, self._of_request, matters=config_of) for kind in _REQUESTS),
+            *(Watch(kind, self._of_request, matters=config_of) for kind in REQUESTS),
             Watch(NetworkPool, self._of_pool, matters=lambda pool: pool.status.available_ips),
         )
 
@@ -87,7 +85,7 @@ class ProviderConfigs(Reconciler[ProviderConfig]):
 
     def _of_cluster(self, cluster: TenantCluster) -> Iterable[str]:
         """Only a ProviderConfig that waits for its end waits for clusters."""
-        return [key_of(one) for one in self._configs if one.deleting and self._uses(cluster, one)]
+        return [key_of(one) for one in self._configs if one.deleting and self._choosing.uses(cluster, one)]
 
     def _of_request(self, request: Any) -> Iterable[str]:
         """The same for requests."""
@@ -179,44 +177,18 @@ class ProviderConfigs(Reconciler[ProviderConfig]):
     # -- whether it may go ------------------------------------------------------------------------------------
 
     async def finalize(self, obj: ProviderConfig) -> Outcome:
-        users = self._cached_users(obj) or await self._stored_users(obj)
+        users = self._cached_users(obj) or await stored_users(self._client, obj)
         if not users:
             return Outcome()
-        named = ", ".join(users[:_NAMED]) + (f" and {len(users) - _NAMED} more" if len(users) > _NAMED else "")
-        message = f"Used by {named}; it goes when they are gone or have another provider."
+        message = f"Used by {named(users)}; it goes when they are gone or have another provider."
         ending = condition(DELETING, True, "InUse", message)
         unusable = _not_ready("Deleting", "It is being deleted, so nothing new can use it.")
         status = structs.replace(obj.status, ready=False, conditions=merged(obj.status.conditions, unusable, ending))
         return Outcome(status, again=_PATIENCE)
 
     def _cached_users(self, config: ProviderConfig) -> list[str]:
-        requests = [name for informer in self._requests for name in _asking(config, informer)]
-        return [*self._users(config, self._clusters), *requests]
-
-    async def _stored_users(self, config: ProviderConfig) -> list[str]:
-        """The same by asking, because a cache may not show yet what is there."""
-        users = self._users(config, (await self._client.list(TenantCluster)).items)
-        for kind in _REQUESTS:
-            users += _asking(config, (await self._client.list(kind)).items)
-        return users
-
-    def _users(self, config: ProviderConfig, clusters: Iterable[TenantCluster]) -> list[str]:
-        return sorted(f"TenantCluster {one.key}" for one in clusters if self._uses(one, config))
-
-    def _uses(self, cluster: TenantCluster, config: ProviderConfig) -> bool:
-        """Whether this is the first there is of the ProviderConfigs a cluster may mean."""
-        places = (key(ref.namespace, ref.name) for ref in cluster.provider_candidates() or self._defaults(cluster))
-        return next((place for place in places if place in self._configs), "") == config.key
-
-    def _defaults(self, cluster: TenantCluster) -> Iterable[NsRef]:
-        """What a cluster means that names none: its team's, the platform's, the one called default."""
-        team = self._teams.get(cluster.spec.team_ref.name) if cluster.spec.team_ref is not None else None
-        if team is not None and team.spec.provider_config_ref is not None:
-            yield NsRef(name=team.spec.provider_config_ref.name, namespace=SYSTEM_NAMESPACE)
-        platform = self._platform.get(BUTLER_CONFIG_NAME)
-        if platform is not None and (ref := platform.spec.default_provider_config_ref) is not None:
-            yield NsRef(name=ref.name, namespace=ref.namespace or SYSTEM_NAMESPACE)
-        yield NsRef(name="default", namespace=SYSTEM_NAMESPACE)
+        requests = [name for informer in self._requests for name in asking(config, informer)]
+        return [*self._choosing.users(config, self._clusters), *requests]
 
 
 def _normalised(obj: ProviderConfig) -> ProviderConfig:
@@ -226,10 +198,6 @@ def _normalised(obj: ProviderConfig) -> ProviderConfig:
             f"ProviderConfig {obj.key}", "spec.scope.teamRef", "is missing; scope type team needs the team's name"
         )
     return config
-
-
-def _asking(config: ProviderConfig, requests: Iterable[Any]) -> list[str]:
-    return sorted(f"{one.kind} {one.key}" for one in requests if config_of(one) == config.key)
 
 
 def _pool_keys(config: ProviderConfig) -> tuple[str, ...]:

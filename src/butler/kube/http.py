@@ -55,7 +55,8 @@ class HttpClient:
 
     `patience` is how long an answer may take, `idle` how long a watch may be silent before it counts as dead: servers
     send bookmarks about once a minute. With a clock, what exec plug-ins give is renewed before it expires; without,
-    when it is refused. `warn` is told the warnings of the server, which are logged otherwise."""
+    when it is refused. `warn` is told the warnings of the server, which are logged otherwise. Without `resends`, every
+    call is one request, also when a connection that was kept turns out to have ended."""
 
     def __init__(
         self,
@@ -66,9 +67,12 @@ class HttpClient:
         patience: float = 60.0,
         idle: float = 150.0,
         warn: Callable[[str], None] | None = None,
+        resends: bool = True,
     ) -> None:
         self.config, self._idle = config, idle
-        self._transport = Transport(config, credentials_for(config, clock), agent=agent, patience=patience, warn=warn)
+        self._transport = Transport(
+            config, credentials_for(config, clock), agent=agent, patience=patience, warn=warn, resends=resends
+        )
 
     async def __aenter__(self) -> HttpClient:
         return self

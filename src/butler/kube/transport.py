@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping
+from io import BytesIO
 from ssl import SSLContext, SSLError
 from typing import Any
 from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
@@ -26,6 +27,7 @@ log = logging.getLogger("butler.kube")
 _CONNECTIONS = 64
 """Requests under way at the same time; further ones wait. Streams do not count."""
 _READ_BUFFER = 2**22
+_LARGEST_PIECE = 2**20
 _CONNECT_PATIENCE = 10.0
 _KEEP_ALIVE = 60.0
 _FAILURES = (aiohttp.ClientError, OSError, TimeoutError, SSLError)
@@ -48,8 +50,10 @@ class Transport:
         agent: str,
         patience: float,
         warn: Callable[[str], None] | None = None,
+        resends: bool = True,
     ) -> None:
         self._config, self._credentials, self._agent = config, credentials, agent
+        self._resends = resends
         self._base = config.cluster.server
         self.place = Place.of(URL(self._base))
         self._proxy = _proxy(config, URL(self._base))
@@ -81,8 +85,10 @@ class Transport:
     ) -> Reply:
         session = self._calls or self._open_sessions()[0]
         options = self._options(headers, credential)
+        # aiohttp warns of more bytes at once than that.
+        data = body if body is None or len(body) <= _LARGEST_PIECE else BytesIO(body)
         try:
-            async with session.request(method, self._url(path), data=body, timeout=self._patience, **options) as answer:
+            async with session.request(method, self._url(path), data=data, timeout=self._patience, **options) as answer:
                 return Reply(answer.status, answer.reason or "", answer.headers, await answer.read())
         except _FAILURES as error:
             raise self._failed(error) from error
@@ -178,6 +184,8 @@ class Transport:
 
     def _open_sessions(self) -> tuple[aiohttp.ClientSession, aiohttp.ClientSession]:
         self._calls, self._streams = _session(_CONNECTIONS), _session(0)
+        # By itself aiohttp sends what it may a second time when a connection that was kept turns out to have ended.
+        self._calls._retry_connection = self._resends
         return self._calls, self._streams
 
     def _options(self, headers: Mapping[str, str], credential: Credential) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, Protocol
@@ -120,6 +120,11 @@ class Choice:
     """For people; the same as the id where there is no other."""
     detail: str = ""
     """What tells it from the others: `40 GB, qcow2`, `VLAN 100, 10.0.0.0/24`."""
+
+
+def by_name(choices: Iterable[Choice]) -> tuple[Choice, ...]:
+    """The order in which choices are listed."""
+    return tuple(sorted(choices, key=lambda one: (one.name, one.id)))
 
 
 @dataclass(frozen=True, slots=True)

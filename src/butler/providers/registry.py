@@ -16,7 +16,15 @@ from .contract import Provider, Surroundings, Templates
 from .images import Images
 from .loadbalancer import LoadBalancers
 
-BUILT_IN: Mapping[str, str] = {"simulated": "butler.providers.simulated"}
+BUILT_IN: Mapping[str, str] = {
+    "aws": "butler.providers.aws",
+    "azure": "butler.providers.azure",
+    "gcp": "butler.providers.gcp",
+    "harvester": "butler.providers.harvester",
+    "nutanix": "butler.providers.nutanix",
+    "proxmox": "butler.providers.proxmox",
+    "simulated": "butler.providers.simulated",
+}
 """The package of each. `provider` in it has a function `connect`. Where they apply, `templates` has a class
 `ClusterTemplates`, and `loadbalancer` and `images` have a function `connect` that takes the provider."""
 
@@ -81,4 +89,12 @@ def _has(name: str, part: str) -> bool:
 
 
 def _module(name: str, part: str) -> Any:
-    return importlib.import_module(f"{_package(name)}.{part}")
+    package = _package(name)
+    try:
+        return importlib.import_module(f"{package}.{part}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith(package):
+            raise
+        needed = f"provider {name!r} needs the Python package {error.name}, which is not installed"
+        advice = f"; pip install 'butler[{name}]'" if name in BUILT_IN else ""
+        raise InvalidConfiguration("ProviderConfig", "spec.provider", needed + advice) from error

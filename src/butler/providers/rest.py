@@ -8,6 +8,7 @@ import ssl
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import Any
 
 import aiohttp
@@ -45,12 +46,18 @@ class Trust:
             return False
         if not self.ca:
             return True
-        context = ssl.create_default_context()
         try:
-            context.load_verify_locations(cadata=self.ca)
+            return _trusting(self.ca)
         except ssl.SSLError as error:
             raise InvalidConfiguration(subject, "ca", "is not a certificate in PEM form") from error
-        return context
+
+
+@lru_cache(maxsize=32)
+def _trusting(ca: str) -> ssl.SSLContext:
+    """Kept, because to read all certificates of the system takes longer than a call."""
+    context = ssl.create_default_context()
+    context.load_verify_locations(cadata=ca)
+    return context
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,8 @@ class Reply:
     body: Any
     """Decoded when it is JSON, else text."""
     headers: Mapping[str, str] = field(default_factory=dict)
+    reason: str = ""
+    """What stands beside the status code; some APIs say there what is wrong."""
 
     @property
     def retry_after(self) -> float:
@@ -141,6 +150,11 @@ class Rest:
         reply = await self.ask(Question(method, path, about, body, **more))
         return reply.body if reply.status < 400 else None
 
+    def hide(self, secret: str) -> None:
+        """Keep one more text out of every error, such as a ticket that the other side has just handed out."""
+        if secret and secret not in self._secrets:
+            self._secrets = (*self._secrets, secret)
+
     async def close(self) -> None:
         """May be called twice; a later call opens it again."""
         session, self._session = self._session, None
@@ -155,7 +169,7 @@ class Rest:
             question.method, self._url + question.path, data=data, params=dict(question.query), headers=headers,
             ssl=self._context, proxy=self._trust.proxy or None, allow_redirects=False,
         ) as answer:  # fmt: skip
-            return Reply(answer.status, _decoded(await answer.read()), answer.headers)
+            return Reply(answer.status, _decoded(await answer.read()), answer.headers, answer.reason or "")
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -177,10 +191,15 @@ class Rest:
         return ProviderUnavailable(self.provider, question.about, message)
 
     def _clean(self, text: str, question: Question) -> str:
-        for secret in (*self._secrets, *question.hidden):
-            for form in _forms(secret):
-                text = text.replace(form, _HIDDEN)
-        return " ".join(text.split())[:_SHOWN]
+        return cleaned(text, (*self._secrets, *question.hidden))
+
+
+def cleaned(text: str, secrets: Iterable[str]) -> str:
+    """What another side says, on one line that is not too long and without any of the secrets."""
+    for secret in secrets:
+        for form in _forms(secret):
+            text = text.replace(form, _HIDDEN)
+    return " ".join(text.split())[:_SHOWN]
 
 
 def _forms(secret: str) -> Iterator[str]:

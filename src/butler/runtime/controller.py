@@ -81,6 +81,9 @@ class Controller:
         self._pending: dict[str, list[Pending]] = {}
         self._own: dict[str, int] = {}
         """The version of an object that the last write of this controller made: no news to it."""
+        self._released: dict[str, tuple[str, int]] = {}
+        """The uid of an object whose finalizer was taken away, and the epoch of the cache. No version tells when the
+        cache has noticed, if that was the end of the object; but nobody can give it the finalizer back."""
         self._panics: dict[str, str] = {}
         """The last error nobody had thought of, so that its trace is logged once and not with every repetition."""
         self._parked: dict[str, Pending] = {}
@@ -100,7 +103,7 @@ class Controller:
         """Work until `stop` and what was under way is finished, or until cancelled."""
         self.queue = self._new_queue()
         # What was written in an earlier term stays to be waited for; everything else begins anew.
-        for memory in (self._parked, self._own, self._panics, self._visiting):
+        for memory in (self._parked, self._own, self._released, self._panics, self._visiting):
             memory.clear()
         attached = self._attach()
         try:
@@ -197,7 +200,7 @@ class Controller:
         """Finalizer, reconcile or finalize, status. Answers in how many seconds to come again."""
         finalizer = self.reconciler.finalizer
         if is_deleting(obj) and not self.reconciler.sees_ending:
-            if finalizer not in finalizers_of(obj):
+            if finalizer not in finalizers_of(obj) or self._released.get(key) == self._life(obj):
                 return None
             outcome = await self.reconciler.finalize(obj)
             return await self._finish(key, obj, outcome)
@@ -219,7 +222,12 @@ class Controller:
         if finished:
             change = {"metadata": {"finalizers": others, "resourceVersion": version}}
             await self._patch(key, obj, change, self._receipt)
+            self._released[key] = self._life(obj)
         return _seconds(outcome)
+
+    def _life(self, obj: Any) -> tuple[str, int]:
+        """Tells an object from a later one of the same name, and from itself in an API that went back in time."""
+        return identity_of(obj).uid, self._informer.epoch
 
     # -- caches that have yet to show what was written --------------------------------------------------------
 
@@ -374,7 +382,7 @@ class Controller:
 
     def _forget(self, key: str) -> None:
         self.queue.forget(key)
-        for memory in (self._pending, self._parked, self._own, self._panics):
+        for memory in (self._pending, self._parked, self._own, self._released, self._panics):
             memory.pop(key, None)
 
 

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from tests.real import servers
-from tests.real.differential import kinds, sides
+from tests.real.differential import kinds, sides, webhook
 from tests.real.differential.comparisons import Comparisons, Pair
 from tests.real.differential.steps import Case
 from tests.real.differential.verdicts import Tally
@@ -35,10 +35,11 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         asyncio.Runner() as runner,
     ):
         stack = AsyncExitStack()
+        known = webhook.known(runner.run(stack.enter_async_context(webhook.listening())))
         made = Pair(
             runner,
-            runner.run(stack.enter_async_context(sides.side(theirs))),
-            runner.run(stack.enter_async_context(sides.side(ours))),
+            runner.run(stack.enter_async_context(sides.side(theirs, known))),
+            runner.run(stack.enter_async_context(sides.side(ours, known))),
         )
         for one in (made.real, made.embedded):
             runner.run(kinds.define(one))

@@ -15,6 +15,14 @@ from tests.real.differential.sides import Side
 from tests.real.differential.steps import JSON, Case, Step
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+ADMISSION = "/apis/admissionregistration.k8s.io/v1"
+_CLEANED = {
+    DEFINITIONS,
+    f"{ADMISSION}/validatingwebhookconfigurations",
+    f"{ADMISSION}/mutatingwebhookconfigurations",
+    f"{ADMISSION}/validatingadmissionpolicies",
+    f"{ADMISSION}/validatingadmissionpolicybindings",
+}
 _REFERENCE = re.compile(r"\$\{([a-z0-9_]+)\.?([^}]*)\}")
 _PATIENCE = 40.0
 
@@ -36,8 +44,8 @@ def _namespace(name: str) -> Any:
 class _Conversation:
     def __init__(self, side: Side, namespace: str) -> None:
         self._side, self._namespace = side, namespace
-        self._saved: dict[str, Answer] = {}
-        self._defined: list[str] = []
+        self._saved: dict[str, Answer] = dict(side.known)
+        self._left: list[str] = []
 
     async def play(self, steps: tuple[Step, ...]) -> list[Answer]:
         answers: list[Answer] = []
@@ -46,14 +54,16 @@ class _Conversation:
             answers.append(answer)
             if step.save:
                 self._saved[step.save] = answer
-            if answer.status == 201 and step.path.startswith(DEFINITIONS):
-                self._defined.append(answer.body["metadata"]["name"])
+            if answer.status == 201 and step.path in _CLEANED:
+                self._left.append(f"{step.path}/{answer.body['metadata']['name']}")
         return answers
 
     async def clean_up(self) -> None:
-        """Kinds cost memory. Namespaces stay: Kubernetes' controllers would be busy with them for long."""
-        for name in self._defined:
-            await self._side.send(Step("DELETE", f"{DEFINITIONS}/{name}"))
+        """Kinds cost memory, and admission time.
+
+        Namespaces stay: Kubernetes' controllers would be busy with them for long."""
+        for path in self._left:
+            await self._side.send(Step("DELETE", path))
 
     async def _take(self, step: Step) -> Answer:
         if step.events is not None:

@@ -46,9 +46,4 @@ FEWER_KINDS = Difference("groups and kinds", "what nothing here acts on is not o
 HISTORY = Difference("how far back a watch reaches", "time that is said, instead of a cache of unknown size")
 JSON_ONLY = Difference("CBOR, HTTP/2, WebSocket watches", "every client falls back to JSON")
 SIGNING = Difference("signing algorithm of tokens", "smaller and faster; announced in the key set")
-
-EMPTY_LISTS = Unfinished("an empty list of a built-in kind is taken for none")
-NULL_CHOICES = Unfinished("null among the choices of an enumeration is kept as {}")
-BIG_NUMBERS = Unfinished("integers of more than 64 bits stay exact, where Kubernetes rounds them")
-EMPTY_MESSAGES = Unfinished("an empty message of a rule is kept, where Kubernetes leaves it out")
-EMPTY_LABELS = Unfinished("labels that are empty and then gone are no change of a custom object")
+NO_CHANGE = Difference("empty metadata of a custom object that somebody then leaves out", "nothing has changed")

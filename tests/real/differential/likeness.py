@@ -26,6 +26,7 @@ _PORT = re.compile(r"https://127\.0\.0\.1:\d+|127\.0\.0\.1:\d+")
 _VERSION_IN_TEXT = re.compile(r"\b\d{2,}\b")
 _VERSION_IN_YAML = re.compile(r'(?<=resourceVersion: ")\d+(?=")')
 _AGE = re.compile(r"\d+[smhd](\d+[smhd])?")
+_INT64_MAX = 2**63 - 1
 _UNNUMBERED = frozenset({"nodePort", "healthCheckNodePort"})
 
 Place = str
@@ -61,7 +62,8 @@ class Likeness:
             return self._text(value)
         if key in _UNNUMBERED and value:
             return "<port>"
-        return value
+        # Beyond 64 bits there are several ways to write the same number, all of which Go reads as a float64.
+        return float(value) if isinstance(value, int) and abs(value) > _INT64_MAX else value
 
     def _mapping(self, value: dict[str, Any]) -> dict[str, Any]:
         # A list and a bookmark tell where the whole server is, an object where it is itself.

@@ -31,6 +31,8 @@ class Side:
     url: str
     admin: aiohttp.ClientSession
     anyone: aiohttp.ClientSession
+    known: Mapping[str, Answer]
+    """What every case may refer to, like to its own answers."""
 
     async def send(self, step: Step) -> Answer:
         try:
@@ -66,18 +68,18 @@ def headers(answer: aiohttp.ClientResponse) -> Mapping[str, list[str]]:
 
 
 @asynccontextmanager
-async def side(cluster: Cluster) -> AsyncIterator[Side]:
-    """A way to talk to a server as its administrator and as anyone."""
+async def side(cluster: Cluster, known: Mapping[str, Answer]) -> AsyncIterator[Side]:
+    """A way to talk to a server as its administrator and as anyone; `known` is what cases may refer to."""
     config = yaml.safe_load(cluster.kubeconfig.read_text())
     there, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-    trusting, known = _trusting(there), dict(_AGENT)
+    trusting, sent = _trusting(there), dict(_AGENT)
     knowing = trusting
     if "token" in user:
-        known["Authorization"] = f"Bearer {user['token']}"
+        sent["Authorization"] = f"Bearer {user['token']}"
     else:
         knowing = admin_context(config)
-    async with _session(knowing, known) as admin, _session(trusting, _AGENT) as anyone:
-        yield Side(cluster.on, there["server"], admin, anyone)
+    async with _session(knowing, sent) as admin, _session(trusting, _AGENT) as anyone:
+        yield Side(cluster.on, there["server"], admin, anyone, known)
 
 
 def _trusting(there: Mapping[str, str]) -> ssl.SSLContext:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -17,15 +16,11 @@ from tests.real.standins import running
 from tests.real.standins.life import LIVES
 from tests.real.standins.recording import Record
 
-_CONTRACT = {"cluster.x-k8s.io/v1beta2": "v1beta2"}
-
 
 @pytest.fixture(scope="session")
 def provider_kinds(cluster_api: Cluster) -> Iterator[None]:
     """The kinds of the providers that tests play, as Cluster API wants to have them."""
-    simulated = [deepcopy(crd.definition(kind)) for kind in infrastructure_kinds.KINDS]
-    for definition in simulated:
-        definition["metadata"]["labels"] |= _CONTRACT
+    simulated = [crd.definition(kind) for kind in infrastructure_kinds.KINDS]
     definitions = [*simulated, *managers.manifests("kamaji-control-plane", "crds")]
     names = [one["metadata"]["name"] for one in definitions]
     with managers.installed(cluster_api, definitions):

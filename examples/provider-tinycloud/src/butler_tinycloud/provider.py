@@ -11,19 +11,25 @@ import msgspec
 from butler.api.provider import ProviderConfig
 from butler.errors import CapacityExhausted, MachineRejected, ProviderError
 from butler.providers import reading
-from butler.providers.contract import NOTHING_KNOWN, Asset, Check, Known, Machine, MachineOrder, Power, Surroundings
+from butler.providers.contract import (
+    NOTHING_KNOWN,
+    Asset,
+    Check,
+    Choice,
+    Known,
+    Machine,
+    MachineOrder,
+    Power,
+    Surroundings,
+    by_name,
+)
 from butler.providers.rest import Reply, Rest, Trust
 
 NAME = "tinycloud"
 MARK = "butler-token"
 """The tag that says for whom a server was made."""
 USER_DATA_LIMIT = 32 * 1024
-POWER = {
-    "building": Power.STARTING,
-    "running": Power.RUNNING,
-    "stopped": Power.STOPPED,
-    "deleting": Power.DELETING,
-}
+POWER = {"building": Power.STARTING, "running": Power.RUNNING, "stopped": Power.STOPPED, "deleting": Power.DELETING}
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,6 +37,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     endpoint: str
     image: str = "talos"
+    network: str = "net-1"
     ca: str = ""
 
 
@@ -71,6 +78,7 @@ class Tinycloud:
             "memory_mb": order.memory_mb,
             "disks_gb": [order.disk_gb, *(disk.size_gb for disk in order.extra_disks)],
             "image": order.image or self._settings.image,
+            "network": self._settings.network,
             "user_data": encoded,
             "tags": {**order.labels, MARK: order.token},
         }
@@ -80,11 +88,11 @@ class Tinycloud:
         return _shown(await self._api.call("POST", "/v1/servers", order.name, body, headers=once, hidden=hidden))
 
     async def find(self, name: str, token: str, known: Known = NOTHING_KNOWN) -> Machine | None:
-        servers = await self._servers(name, {"tag": f"{MARK}={token}"})
+        servers = await self._all("servers", name, tag=f"{MARK}={token}")
         return _shown(servers[0]) if servers else None
 
     async def delete(self, name: str, token: str, known: Known = NOTHING_KNOWN) -> bool:
-        servers = await self._servers(name, {"tag": f"{MARK}={token}"})
+        servers = await self._all("servers", name, tag=f"{MARK}={token}")
         for server in servers:
             if server["status"] != "deleting":
                 await self._api.call("DELETE", f"/v1/servers/{server['id']}", name, expected=(404,))
@@ -93,7 +101,7 @@ class Tinycloud:
     async def check(self) -> tuple[Check, ...]:
         account = await self._api.call("GET", "/v1/account")
         used, limit = account["servers"]["used"], account["servers"]["limit"]
-        images = (await self._api.call("GET", "/v1/images"))["images"]
+        images = {one.id for one in await self.images()}
         return (
             Check("version", True, "Tinycloud answers.", value=account["version"]),
             Check("credentials", True, "The key is accepted."),
@@ -102,30 +110,31 @@ class Tinycloud:
         )
 
     async def inventory(self) -> tuple[Asset, ...]:
-        servers = await self._servers("", {"tag": MARK})
+        servers = await self._all("servers", tag=MARK)
         return tuple(Asset("vm", _id(one), one["name"], one["tags"][MARK], f"{one['cores']} cores") for one in servers)
+
+    async def images(self) -> tuple[Choice, ...]:
+        return by_name(Choice(one, one) for one in await self._all("images"))
+
+    async def networks(self) -> tuple[Choice, ...]:
+        return by_name(Choice(one["id"], one["name"], one["range"]) for one in await self._all("networks"))
 
     async def close(self) -> None:
         await self._api.close()
 
-    async def _servers(self, about: str, query: Mapping[str, str]) -> list[Any]:
-        servers, page = [], "1"
+    async def _all(self, kind: str, about: str = "", **query: str) -> list[Any]:
+        found, page = [], "1"
         while page:
-            answer = await self._api.call("GET", "/v1/servers", about, query={**query, "page": page})
-            servers += answer["servers"]
+            answer = await self._api.call("GET", f"/v1/{kind}", about, query={**query, "page": page})
+            found += answer[kind]
             page = answer["next"]
-        return servers
+        return found
 
 
 def _shown(server: Any) -> Machine:
-    return Machine(
-        id=_id(server),
-        name=server["name"],
-        token=server["tags"][MARK],
-        power=POWER[server["status"]],
-        addresses=(*server["private"], *server["public"]) if server["status"] == "running" else (),
-        mac_addresses=(server["mac"],),
-    )
+    power = POWER[server["status"]]
+    addresses = (*server["private"], *server["public"]) if power is Power.RUNNING else ()
+    return Machine(_id(server), server["name"], server["tags"][MARK], power, addresses, (server["mac"],))
 
 
 def _id(server: Any) -> str:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from ..model import Model
+from typing import Literal
+
+from msgspec import field
+
+from ..model import HttpUrl, Model
 from ..shared import SecretRef
 
 
@@ -16,15 +20,17 @@ class GcpSection(Model):
     region: str
     """Region."""
     zone: str | None = None
-    """Zone; left out, the region's zone a."""
+    """Zone; left out, the region's zone a, and another one of the region when that has no room."""
     network: str | None = None
-    """VPC network."""
+    """VPC network, by name or path; left out, that of the subnetwork, then default."""
     subnetwork: str | None = None
-    """Subnetwork."""
+    """Subnetwork, by name or, for a shared VPC, as projects/PROJECT/regions/REGION/subnetworks/NAME."""
     machine_type: str | None = None
-    """Machine type."""
+    """Machine type; left out, the smallest that has the cores and the memory of a machine."""
+    disk_type: str | None = None
+    """Type of the disks; left out, pd-balanced."""
     image: str | None = None
-    """Image; wins over the family."""
+    """Image, by name or path; wins over the family."""
     image_family: str | None = None
     """Image family."""
     image_project: str | None = None
@@ -33,3 +39,15 @@ class GcpSection(Model):
     """Service account of the machines."""
     tags: tuple[str, ...] = ()
     """Network tags."""
+    public_ip: bool | None = field(default=None, name="publicIP")
+    """Give machines a public address; left out, they get one. Without, they need Cloud NAT to reach the internet."""
+    load_balancer: Literal["external", "internal"] = "external"
+    """Whether load balancers have a public address, or one of the subnetwork."""
+    endpoint: HttpUrl | None = None
+    """Address of the Compute Engine API, for Private Service Connect; left out, the public one."""
+    resource_manager_endpoint: HttpUrl | None = None
+    """Address of the Resource Manager API, which tells what the account may do; left out, the public one."""
+    ca_bundle: str | None = None
+    """Certificates in PEM form that are trusted besides the system's."""
+    proxy: HttpUrl | None = None
+    """Proxy through which Google's APIs are reached."""

@@ -25,3 +25,5 @@ class HarvesterSection(Model):
     """Image as namespace/name."""
     storage_class_name: str | None = None
     """Storage class of the disks."""
+    context: str | None = None
+    """Context of the kubeconfig; left out, its current one."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from ..model import HttpUrl, Model, Port, Rule
 from ..shared import SecretRef
 
@@ -90,3 +92,7 @@ class NutanixSection(Model):
     """Storage container."""
     storage_container: Entity | None = None
     """Storage container by name or UUID."""
+    boot_type: Literal["legacy", "uefi"] = "legacy"
+    """Firmware of the machines."""
+    proxy: HttpUrl | None = None
+    """HTTP proxy on the way to Prism Central."""

@@ -8,16 +8,17 @@ from typing import Any
 from butler.errors import Conflict, Invalid
 
 from ..lazy import Failure
+from ..merging import Change, merged
 from ..session import Session
+from ..written import Draft
 from . import drafts
 from .finding import speaking_of
-from .flags import Change, merged
 from .rows import CLUSTERS
 
 _ATTEMPTS = 5
 
 
-async def change(session: Session, name: str, wanted: Callable[[drafts.Draft], Change], done: str) -> int | None:
+async def change(session: Session, name: str, wanted: Callable[[Draft], Change], done: str) -> int | None:
     """Send what `wanted` makes of the cluster; answers the generation it has then, None if that changes nothing.
 
     Raises Failure when it cannot work, before anything is sent."""

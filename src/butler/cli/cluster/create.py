@@ -9,15 +9,17 @@ import click
 
 from ..command import command
 from ..lazy import Failure
+from ..merging import merged
+from ..options import timeout_option, wait_option
 from ..output import as_yaml, next_steps, say, success
 from ..session import NoApi, Session
 from .finding import speaking_of
-from .flags import change_of, cluster_flags, filename_option, merged, timeout_option, wait_option
+from .flags import change_of, cluster_flags, filename_option
 
 if TYPE_CHECKING:
     from butler.controllers.cluster.acceptance import Accepted
 
-    from .drafts import Draft
+    from ..written import Draft
 
 
 @command

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 
 import click
 
+from .. import asking
 from ..command import command
 from ..lazy import Failure
+from ..options import timeout_option
 from ..output import say, success
 from ..session import Session
 from .finding import cluster_name, speaking_of
-from .flags import timeout_option
 from .rows import CLUSTERS, ClusterRow
 
 
@@ -82,17 +80,6 @@ def _ask(raw: dict[str, object], name: str) -> None:
         "\nWith it go its machines, its control plane, all workloads and volumes in it"
         f"{f', and the namespace {inside}' if inside else ''}.\n"
     )
-    with _interruptible():
-        typed = click.prompt("Type the name of the cluster to delete it", err=True, default="", show_default=False)
+    typed = asking.prompt("Type the name of the cluster to delete it", default="", show_default=False)
     if typed.strip() != name:
         raise Failure(f"{typed.strip()!r} is not {name!r}; nothing was deleted")
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C end a question; an event loop would wait for its answer first."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

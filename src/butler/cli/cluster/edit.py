@@ -15,13 +15,16 @@ from butler.errors import ApiError
 from .. import completion
 from ..command import command
 from ..lazy import Failure
+from ..merging import difference
+from ..options import timeout_option, wait_option
 from ..output import as_yaml, say, success
 from ..session import Session
+from ..written import Draft
 from . import drafts
 from .changing import change, send
 from .export import exportable
 from .finding import cluster_name, speaking_of
-from .flags import Size, change_of, difference, timeout_option, wait_option
+from .flags import Size, change_of
 from .rows import CLUSTERS
 
 _HEAD = """\
@@ -128,7 +131,7 @@ def _leave_alone(path: Path, problem: str) -> None:
     raise Failure(problem)
 
 
-async def _accept(session: Session, name: str, original: drafts.Draft, text: str) -> int | None:
+async def _accept(session: Session, name: str, original: Draft, text: str) -> int | None:
     """Check and send what was written. Raises Failure, ApiError."""
     what = f"cluster {session.namespace}/{name} cannot be changed like this"
     draft = drafts.parsed(text, "your text")

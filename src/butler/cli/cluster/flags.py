@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from datetime import timedelta
 from typing import Any, TypeVar
 
 import click
@@ -12,10 +11,9 @@ import click
 from butler.api.model import GROUP
 
 from .. import completion
+from ..merging import Change, put
 
 F = TypeVar("F", bound=Callable[..., Any])
-Change = dict[str, Any]
-"""A merge patch: what is None goes."""
 
 _TEMPLATE = "spec.workers.machineTemplate"
 FIELDS = {
@@ -41,25 +39,6 @@ _ENVIRONMENT = f"{GROUP}/environment"
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
-class Patience(click.ParamType[timedelta]):
-    """A duration such as 90s, 15m or 1h30m; a bare number is seconds."""
-
-    name = "duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        from butler.api.units import duration
-
-        if isinstance(value, timedelta):
-            return value
-        try:
-            found = duration(f"{value}s" if _NUMBER.fullmatch(value) else value)
-        except ValueError:
-            self.fail(f"{value!r} is not a duration such as 90s, 15m or 1h30m", param, ctx)
-        if found <= timedelta():
-            self.fail(f"{value!r} must be more than nothing", param, ctx)
-        return found
-
-
 class Size(click.ParamType[str]):
     """An amount such as 8Gi; a bare number is in the unit people mean."""
 
@@ -70,18 +49,6 @@ class Size(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return f"{value}{self._unit}" if _NUMBER.fullmatch(value) else str(value)
-
-
-def timeout_option(default: str) -> Callable[[F], F]:
-    return click.option(
-        "--timeout", "patience", type=Patience(), default=default, show_default=True, help="How long to wait at most."
-    )
-
-
-def wait_option(function: F) -> F:
-    return click.option("--wait/--no-wait", show_default=True, help="Stay and show the steps until it is done.")(
-        function
-    )
 
 
 def filename_option(function: F) -> F:
@@ -188,43 +155,6 @@ def _pool(given: Mapping[str, Any]) -> dict[str, str] | None:
     if any(ends) and not all(ends):
         raise click.UsageError("--lb-pool-start and --lb-pool-end go together")
     return {"start": str(ends[0]), "end": str(ends[1])} if all(ends) else None
-
-
-def put(tree: dict[str, Any], path: str, value: Any) -> None:
-    """Set a value at a path of names with dots between them."""
-    *above, last = path.split(".")
-    for name in above:
-        tree = tree.setdefault(name, {})
-    if isinstance(value, dict) and isinstance(tree.get(last), dict):
-        tree[last] |= value
-    else:
-        tree[last] = value
-
-
-def merged(base: Any, change: Any) -> Any:
-    """A JSON merge patch, applied."""
-    if not isinstance(change, dict):
-        return change
-    found = dict(base) if isinstance(base, dict) else {}
-    for name, value in change.items():
-        if value is None:
-            found.pop(name, None)
-        else:
-            found[name] = merged(found.get(name), value)
-    return found
-
-
-def difference(old: Any, new: Any) -> Change:
-    """The merge patch that leads from one object to another."""
-    change: Change = {name: None for name in old if name not in new}
-    for name, value in new.items():
-        before = old.get(name)
-        if isinstance(value, dict) and isinstance(before, dict):
-            if below := difference(before, value):
-                change[name] = below
-        elif name not in old or before != value:
-            change[name] = value
-    return change
 
 
 def flag_for(path: str) -> str:

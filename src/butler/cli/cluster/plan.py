@@ -12,15 +12,16 @@ import click
 
 from .. import completion
 from ..command import command
+from ..merging import merged
 from ..output import document, is_coloured, output_option, plain
 from ..session import Session
 from .finding import speaking_of
-from .flags import change_of, cluster_flags, filename_option, merged
+from .flags import change_of, cluster_flags, filename_option
 
 if TYPE_CHECKING:
     from butler.controllers.cluster.planning import Action, Change, MachineChange, Plan
 
-    from .drafts import Draft
+    from ..written import Draft
 
 _SIGNS = {"create": ("+", "green"), "change": ("~", "yellow"), "delete": ("-", "red"), "replace": ("±", "magenta")}
 _DONE = {"create": "to create", "change": "to change", "delete": "to delete", "replace": "to replace"}

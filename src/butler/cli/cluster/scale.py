@@ -9,11 +9,11 @@ import click
 
 from ..command import command
 from ..lazy import MISSING, Failure
+from ..options import timeout_option, wait_option
 from ..output import success
 from ..session import Session
 from .changing import change
 from .finding import cluster_name
-from .flags import timeout_option, wait_option
 
 
 @command

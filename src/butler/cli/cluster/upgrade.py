@@ -8,11 +8,11 @@ import click
 
 from .. import completion
 from ..command import command
+from ..options import timeout_option, wait_option
 from ..output import success
 from ..session import Session
 from .changing import change
 from .finding import cluster_name
-from .flags import timeout_option, wait_option
 
 
 @command

@@ -28,13 +28,16 @@ async def watch(session: Session, name: str) -> None:
     """
     from contextlib import aclosing
 
+    from butler.api.cluster import TenantCluster
+
     from .. import progress
 
     session.when_interrupted = "stopped watching; the cluster goes on"
     with speaking_of(session, name):
         await session.client.get(CLUSTERS, name, session.namespace)
     seen: dict[str, str] = {}
-    async with aclosing(progress.states(session.client, session.namespace, name, session.clock)) as states:
+    states = progress.states(session.client, TenantCluster, session.namespace, name, session.clock)
+    async with aclosing(states):
         async for cluster in states:
             now = session.clock.now().astimezone().strftime("%H:%M:%S")
             if cluster is None:

@@ -11,17 +11,22 @@ from ..lazy import LazyGroup
     cls=LazyGroup,
     commands_of={
         "audit": "butler.cli.provider.audit:audit",
+        "create": "butler.cli.provider.create:create",
+        "delete": "butler.cli.provider.delete:delete",
         "get": "butler.cli.provider.get:get",
+        "images": "butler.cli.provider.choices:images",
         "list": "butler.cli.provider.list:list_",
+        "networks": "butler.cli.provider.choices:networks",
         "validate": "butler.cli.provider.validate:validate",
     },
     also={"ls": "list"},
 )
 def provider() -> None:
-    """Look at providers, try them, and find what was left behind on them.
+    """Make providers, look at them, try them, and find what was left behind on them.
 
     \b
     Example:
+      butleradm provider create lab --type harvester --network-name default/vms --credentials-file harvester.yaml
       butleradm provider list
       butleradm provider validate lab
     """

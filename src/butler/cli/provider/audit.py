@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..command import command
+from .. import asking
 from ..lazy import FAILED, Failure
 from ..output import document, output_option, say, success, table
 from ..session import Session
-from .reaching import connected, provider_name
+from .reaching import connected, provider_command, provider_name
 
 if TYPE_CHECKING:
     from butler.controllers.auditing import Audit
 
 
-@command
+@provider_command()
 @provider_name
 @click.option("--clean", is_flag=True, help="Remove what nobody asks for any more, after a question.")
 @click.option("-y", "--yes", is_flag=True, help="Remove it without a question.")
@@ -42,7 +42,7 @@ async def audit(session: Session, name: str, clean: bool, yes: bool, output: str
                     "the simulated data centre belongs to the platform that runs; it is not cleaned from here"
                 )
             if not yes:
-                click.confirm(f"Remove {len(found.orphans)} things that nobody asks for?", abort=True, err=True)
+                asking.confirm(f"Remove {len(found.orphans)} things that nobody asks for?")
             for orphan in found.orphans:
                 is_gone = await auditing.discard(config, provider, orphan)
                 say(f"{orphan.kind} {orphan.name}: {'gone' if is_gone else 'going'}")

@@ -9,13 +9,12 @@ import click
 
 from butler.api.provider import ProviderConfig
 
-from ..command import command
 from ..output import ABSENT, document, output_option, plain, table
 from ..session import Session
-from .reaching import namespace_of, provider_name, speaking_of
+from .reaching import namespace_of, provider_command, provider_name, speaking_of
 
 
-@command
+@provider_command()
 @provider_name
 @output_option("text", "json", "yaml", "name")
 def get(session: Session, name: str, output: str) -> None:

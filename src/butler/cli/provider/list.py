@@ -10,12 +10,13 @@ from butler.api.provider import ProviderConfig
 from butler.kube.ages import human
 from butler.kube.client import Selection
 
-from ..command import command
+from ..command import Place
 from ..output import document, output_option, say, table
 from ..session import Session
+from .reaching import provider_command
 
 
-@command
+@provider_command(Place("Only those of this namespace.", "all namespaces"))
 @output_option("table", "json", "yaml", "name")
 def list_(session: Session, output: str) -> None:
     """List the ProviderConfigs of all namespaces, or of one.
@@ -30,7 +31,7 @@ def list_(session: Session, output: str) -> None:
     elif output == "name":
         click.echo("".join(f"{one.metadata.name}\n" for one in configs), nl=False)
     elif not configs:
-        say("no providers; see docs/howto for how to make one")
+        say("no providers; `butleradm provider create` makes one")
     else:
         now = session.clock.now()
         rows = [[*_item(one).values(), _age(one, now)] for one in configs]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -12,6 +13,7 @@ from butler.api.shared import SYSTEM_NAMESPACE
 from butler.errors import NotFound
 
 from .. import completion
+from ..command import PROVIDERS, Place, command
 from ..lazy import MISSING, Failure
 from ..session import Session, running_platform
 
@@ -20,6 +22,13 @@ if TYPE_CHECKING:
     from butler.providers.contract import Provider
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def provider_command(
+    place: Place = PROVIDERS, cls: type[click.Command] = click.Command
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """A command about providers."""
+    return partial(command, place=place, cls=cls)
 
 
 def provider_name(function: F) -> F:
@@ -52,8 +61,8 @@ async def connected(session: Session, name: str) -> AsyncIterator[tuple[Provider
 
     with speaking_of(session, name):
         config: ProviderConfig = await session.client.get(ProviderConfig, name, namespace_of(session))
-    with _surroundings(session) as surroundings:
-        provider = await connect_alone(session.client, config, surroundings)
+    with surroundings(session) as around:
+        provider = await connect_alone(session.client, config, around)
         try:
             yield normalise(config), provider
         finally:
@@ -61,7 +70,7 @@ async def connected(session: Session, name: str) -> AsyncIterator[tuple[Provider
 
 
 @contextmanager
-def _surroundings(session: Session) -> Iterator[Any]:
+def surroundings(session: Session) -> Iterator[Any]:
     """With the simulated data centre of the platform on this computer, if there is one."""
     from butler.providers.contract import Surroundings
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import click
 
-from ..command import command
 from ..lazy import FAILED, Failure
 from ..output import document, output_option, table
 from ..session import Session
-from .reaching import connected, provider_name
+from .reaching import connected, provider_command, provider_name
 
 
-@command
+@provider_command()
 @provider_name
 @output_option("table", "json", "yaml")
 async def validate(session: Session, name: str, output: str) -> None:

@@ -11,6 +11,9 @@ from butler.engines.capi.kinds import INFRASTRUCTURE, VERSION, Endpoint, Machine
 MACHINE_FINALIZER = f"simulatedmachine.{INFRASTRUCTURE}"
 """Whoever creates a SimulatedMachine may put it there at once and save a write."""
 
+CONTRACT = {"cluster.x-k8s.io/v1beta2": VERSION}
+"""By this label of a definition Cluster API knows which versions of the kind keep which contract."""
+
 
 class Initialization(Model):
     """What was reached once and stays true."""
@@ -45,6 +48,7 @@ class SimulatedCluster(
     plural="simulatedclusters",
     group=INFRASTRUCTURE,
     version=VERSION,
+    labels=CONTRACT,
     columns=(
         Column("Provisioned", ".status.initialization.provisioned", "boolean"),
         Column("Endpoint", ".spec.controlPlaneEndpoint.host"),
@@ -81,6 +85,7 @@ class SimulatedMachine(
     plural="simulatedmachines",
     group=INFRASTRUCTURE,
     version=VERSION,
+    labels=CONTRACT,
     columns=(
         Column("Provisioned", ".status.initialization.provisioned", "boolean"),
         Column("Ready", '.status.conditions[?(@.type=="Ready")].status'),
@@ -108,7 +113,9 @@ class SimulatedMachineTemplateSpec(Model):
     template: SimulatedMachineResource
 
 
-class SimulatedMachineTemplate(Resource, plural="simulatedmachinetemplates", group=INFRASTRUCTURE, version=VERSION):
+class SimulatedMachineTemplate(
+    Resource, plural="simulatedmachinetemplates", group=INFRASTRUCTURE, version=VERSION, labels=CONTRACT
+):
     """What simulated machines look like."""
 
     spec: SimulatedMachineTemplateSpec

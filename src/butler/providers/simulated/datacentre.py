@@ -16,6 +16,7 @@ from ..contract import MachineOrder, Power
 from .section import Knobs
 from .shelf import TABLE as _SHELF
 from .shelf import Shelf
+from .traffic import Traffic
 from .vm import Fate, Vm
 
 NAME = "simulated"
@@ -46,6 +47,7 @@ class DataCentre:
         self, path: Path | None = None, *, clock: Clock | None = None, chance: Chance | None = None, fast: bool = False
     ) -> None:
         self.clock, self.chance, self.fast = clock or SystemClock(), chance or SystemChance(), fast
+        self.traffic = Traffic()
         self._database = _opened(path)
         self.shelf = Shelf(self._database, self.clock)
         self._vms: dict[str, Vm] = {}

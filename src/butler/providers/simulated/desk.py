@@ -11,6 +11,7 @@ from butler.runtime.clock import Chance, Clock, fraction
 
 from .datacentre import NAME
 from .section import Knobs
+from .traffic import Traffic
 
 Answer = TypeVar("Answer")
 
@@ -55,12 +56,16 @@ def by_chance(chance: Chance) -> Weather:
 class Desk:
     """Where one account makes its calls."""
 
-    def __init__(self, clock: Clock, weather: Weather) -> None:
-        self._clock, self._weather = clock, weather
+    def __init__(self, clock: Clock, weather: Weather, traffic: Traffic) -> None:
+        self._clock, self._weather, self._traffic = clock, weather, traffic
         self._second, self._calls = 0.0, 0
 
     async def ask(self, verb: str, machine: str, knobs: Knobs, effect: Callable[[], Answer]) -> Answer:
         """What `effect` answers, if all goes well. Raises ProviderUnavailable, RateLimited."""
+        with self._traffic.call():
+            return await self._answered(verb, machine, knobs, effect)
+
+    async def _answered(self, verb: str, machine: str, knobs: Knobs, effect: Callable[[], Answer]) -> Answer:
         if knobs.call:
             await self._clock.sleep(knobs.call)
         self._check_rate(machine, knobs)

@@ -10,13 +10,14 @@ from butler.api.provider import ProviderConfig
 from butler.api.sections.simulated import SimulatedSection
 from butler.errors import InvalidConfiguration
 
-from ..contract import NOTHING_KNOWN, Asset, Check, Known, Machine, MachineOrder, Power, Surroundings
+from ..contract import NOTHING_KNOWN, Asset, Check, Choice, Known, Machine, MachineOrder, Power, Surroundings, by_name
 from .datacentre import NAME, DataCentre
 from .desk import Desk, Weather, by_chance
 from .section import Knobs
 from .vm import Vm
 
 SCHEME = "simulated://"
+BUILT_IN_IMAGE = Choice("simulated", "simulated", "boots as any version of anything")
 
 
 def connect(config: ProviderConfig, credentials: Mapping[str, str], surroundings: Surroundings) -> Simulated:
@@ -41,7 +42,7 @@ class Simulated:
         self.shelf = datacentre.shelf
         knobs = Knobs.of(section, f"ProviderConfig {account}")
         self.knobs = knobs.without_delays() if datacentre.fast else knobs
-        self.desk = Desk(datacentre.clock, weather or by_chance(datacentre.chance))
+        self.desk = Desk(datacentre.clock, weather or by_chance(datacentre.chance), datacentre.traffic)
 
     async def create(self, order: MachineOrder, known: Known = NOTHING_KNOWN) -> Machine:
         # An infrastructure that ignores tokens must not be asked twice, so look first.
@@ -75,6 +76,15 @@ class Simulated:
 
     async def inventory(self) -> tuple[Asset, ...]:
         return await self.desk.ask("inventory", "", self.knobs, self._assets)
+
+    async def images(self) -> tuple[Choice, ...]:
+        items = await self.desk.ask("images", "", self.knobs, lambda: self.shelf.of_account(self.account))
+        brought = [one for one in items if one.kind == "image" and self.shelf.is_ready(one)]
+        return by_name((BUILT_IN_IMAGE, *(Choice(one.name, one.name, one.content) for one in brought)))
+
+    async def networks(self) -> tuple[Choice, ...]:
+        network = str(self.knobs.network)
+        return await self.desk.ask("networks", "", self.knobs, lambda: (Choice(network, network, "of all machines"),))
 
     async def close(self) -> None:
         """There is nothing to give back."""

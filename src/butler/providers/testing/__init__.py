@@ -10,7 +10,7 @@ class TestTinycloud(ConformanceKit):
 import pytest
 
 for _module in ("kit", "driving", *(f"rules.{name}" for name in (
-    "identity", "creating", "facts", "deleting", "failing", "telling", "breaking", "balancing", "imaging",
+    "identity", "creating", "facts", "deleting", "failing", "telling", "choosing", "breaking", "balancing", "imaging",
 ))):  # fmt: skip
     pytest.register_assert_rewrite(f"{__name__}.{_module}")
 

@@ -10,7 +10,7 @@ from uuid import NAMESPACE_DNS, uuid5
 import pytest
 
 from ..contract import MachineOrder, Provider
-from ..images import Images
+from ..images import ImageOrder, Images
 from ..loadbalancer import LoadBalancers
 from .faults import Faults
 
@@ -49,6 +49,8 @@ class Harness(ABC):
     """Seconds of the infrastructure's time in which a machine comes or goes."""
     step: ClassVar[float] = 5.0
     """Seconds of the infrastructure's time between two looks."""
+    says_how_long: ClassVar[bool] = True
+    """Whether the infrastructure says how long to wait when there were too many calls."""
     faults: Faults
 
     @abstractmethod
@@ -101,6 +103,14 @@ class Harness(ABC):
         """A connection with credentials that are refused."""
         _not_offered("there are no wrong credentials")
 
+    async def add_image(self, name: str) -> str:
+        """Let someone else have an image of this name. Answers what a ProviderConfig says to mean it."""
+        _not_offered("nobody else has images")
+
+    async def add_network(self, name: str) -> str:
+        """Let there be another network. Answers what a ProviderConfig says to mean it."""
+        _not_offered("there are no further networks")
+
     def refused(self, order: MachineOrder) -> MachineOrder:
         """The order, changed so that the infrastructure refuses it."""
         _not_offered("nothing is refused")
@@ -114,6 +124,10 @@ class Harness(ABC):
 
     def images(self, provider: Provider) -> Images:
         _not_offered("there are no images")
+
+    def brought(self, order: ImageOrder) -> ImageOrder:
+        """The order, changed into one for an image that the infrastructure is able to fetch."""
+        return order
 
 
 def _not_offered(why: str) -> NoReturn:

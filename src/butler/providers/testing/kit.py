@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .rules.balancing import BalancingRules
 from .rules.breaking import BreakingRules
+from .rules.choosing import ChoosingRules
 from .rules.creating import CreatingRules
 from .rules.deleting import DeletingRules
 from .rules.facts import FactRules
@@ -20,6 +21,7 @@ class ConformanceKit(
     DeletingRules,
     FailingRules,
     TellingRules,
+    ChoosingRules,
     BreakingRules,
     BalancingRules,
     ImagingRules,

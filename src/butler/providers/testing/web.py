@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -46,14 +47,14 @@ def troubling(faults: Faults, answer: Answer = plain) -> Middleware:
 
 
 @asynccontextmanager
-async def serving(app: web.Application) -> AsyncIterator[str]:
-    """The address on loopback at which a fake answers."""
+async def serving(app: web.Application, context: ssl.SSLContext | None = None) -> AsyncIterator[str]:
+    """The address on loopback at which a fake answers; with a context, by TLS."""
     runner = web.AppRunner(app, shutdown_timeout=0.1)
     await runner.setup()
     try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
         host, port = runner.addresses[0][:2]
-        yield f"http://{host}:{port}"
+        yield f"{'http' if context is None else 'https'}://{host}:{port}"
     finally:
         await runner.cleanup()
 

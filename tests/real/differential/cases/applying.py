@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.real.differential.applied import PORT_80, applied_deployment, applied_map, applied_widget, port
-from tests.real.differential.differences import EMPTY_LABELS
+from tests.real.differential.differences import NO_CHANGE
 from tests.real.differential.kinds import GADGETS, OWN, TEXT, WIDGETS, gadget, own, structure, thing, widget
 from tests.real.differential.steps import (
     JSON_PATCH,
@@ -344,7 +344,7 @@ CASES = (
         put(
             f"{WIDGETS}/a?fieldManager=one",
             widget("a", {"resourceVersion": "${seen.metadata.resourceVersion}"}, spec={}),
-            differs={"body.metadata.resourceVersion": EMPTY_LABELS},
+            differs={"body.metadata.resourceVersion": NO_CHANGE},
         ),
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.real.differential.answers import Answer
 from tests.real.differential.conversations import DEFINITIONS
 from tests.real.differential.differences import VERSIONS_APART
 from tests.real.differential.kinds import NUMBER, OWN, TEXT, definition, own, structure, thing
@@ -33,6 +34,10 @@ _GROUP = "$ns.example.org"
 
 def _defined(schema: Any = None, **version: Any) -> Step:
     return post(DEFINITIONS, definition(_GROUP, "Thing", schema or {"type": "object"}, **version))
+
+
+def _is_in_progress(answer: Answer) -> bool:
+    return any(one["reason"] == "InstanceDeletionInProgress" for one in answer.at("status.conditions") or ())
 
 
 _TWO_VERSIONS = [
@@ -172,7 +177,7 @@ CASES = (
         get(f"{OWN}/a", until=gone),
         get(f"{OWN}/b", until=lambda answer: bool(answer.at("metadata.deletionTimestamp"))),
         post(OWN, thing("c")),
-        get(_HERE, until=condition("Terminating", "True"), ignore=("body.metadata.managedFields",)),
+        get(_HERE, until=_is_in_progress, ignore=("body.metadata.managedFields",)),
         patch(f"{OWN}/b", {"metadata": {"finalizers": None}}, is_shown=False),
         get(_HERE, until=gone),
     ),

@@ -213,7 +213,18 @@ def _joining(scope: Scope, pool: PoolSettings) -> Object:
         spec["ntp"] = {"enabled": True, "servers": list(scope.settings.time_servers)}
     if pool.ssh_key:
         spec["users"] = [{"name": "butler", "sudo": "ALL=(ALL) NOPASSWD:ALL", "sshAuthorizedKeys": [pool.ssh_key]}]
-    return {**spec, **scope.templates.joining(scope.blueprint, pool.for_provider())}
+    return _joined(spec, scope.templates.joining(scope.blueprint, pool.for_provider()))
+
+
+def _joined(ours: Object, theirs: Object) -> Object:
+    """Both: what has the same name is joined too, lists one after the other."""
+    joined = {**ours, **theirs}
+    for name in ours.keys() & theirs.keys():
+        if isinstance(ours[name], dict):
+            joined[name] = _joined(ours[name], theirs[name])
+        elif isinstance(ours[name], list):
+            joined[name] = [*ours[name], *theirs[name]]
+    return joined
 
 
 def _taint(key: str, value: str, effect: str) -> Object:

@@ -27,13 +27,13 @@ class ImagingRules:
 
     @rule(86)
     async def test_an_image_comes_to_be_ready(self, harness: Harness) -> None:
-        first = await _made(harness, _ORDER)
+        first = await bring(harness, _ORDER)
         assert (first.name, bool(first.reference)) == (_ORDER.name, True)
 
     @rule(87)
     async def test_an_image_that_is_there_is_answered(self, harness: Harness) -> None:
-        first = await _made(harness, _ORDER)
-        again = await _made(harness, replace(_ORDER, token="aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa"))
+        first = await bring(harness, _ORDER)
+        again = await bring(harness, replace(_ORDER, token="aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa"))
         assert again.reference == first.reference
         assert len(await _images(harness)) == 1
 
@@ -45,8 +45,8 @@ class ImagingRules:
 
     @rule(89)
     async def test_a_deleted_image_leaves_nothing(self, harness: Harness) -> None:
-        await _made(harness, _ORDER)
-        await _removed(harness, _ORDER)
+        await bring(harness, _ORDER)
+        await remove(harness, _ORDER)
         assert await _images(harness) == []
         async with connected(harness) as provider:
             assert await harness.images(provider).delete("what-never-was")
@@ -58,8 +58,8 @@ class ImagingRules:
             order = replace(_ORDER, name=f"image-{failing}")
             harness.faults.forget()
             harness.faults.strike(fault, after=failing)
-            await _made(harness, order)
-            await _removed(harness, order)
+            await bring(harness, order)
+            await remove(harness, order)
             is_over = not harness.faults.struck
             harness.faults.forget()
             assert await _images(harness) == [], f"call {failing}"
@@ -72,7 +72,8 @@ async def _images(harness: Harness) -> list[str]:
         return [one.name for one in await provider.inventory() if one.kind == "image"]
 
 
-async def _made(harness: Harness, order: ImageOrder) -> Image:
+async def bring(harness: Harness, order: ImageOrder) -> Image:
+    """Ask for an image until it is ready."""
     known = NOTHING_KNOWN
     async with connected(harness) as provider:
         images = harness.images(provider)
@@ -86,7 +87,8 @@ async def _made(harness: Harness, order: ImageOrder) -> Image:
         return await until(harness, ask, f"image {order.name} does not come to be ready")
 
 
-async def _removed(harness: Harness, order: ImageOrder) -> None:
+async def remove(harness: Harness, order: ImageOrder) -> None:
+    """Ask for its end until nothing is left."""
     async with connected(harness) as provider:
         images = harness.images(provider)
 

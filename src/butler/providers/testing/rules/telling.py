@@ -54,6 +54,7 @@ class TellingRules:
             told.append(repr(await driver.bring_up(order)))
         async with connected(harness) as provider:
             told += [repr(await provider.check()), repr(await provider.inventory())]
+            told += [repr(await provider.images()), repr(await provider.networks())]
         text = "\n".join((*told, caplog.text))
         for secret in (*harness.secrets, _CANARY):
             assert secret not in text
@@ -89,6 +90,8 @@ class TellingRules:
         async with connected(harness) as provider:
             await provider.check()
             await provider.inventory()
+            await provider.images()
+            await provider.networks()
         assert (await harness.machines(), await harness.leftovers()) == (before, left)
 
     @rule(68)

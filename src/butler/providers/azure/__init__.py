@@ -1,0 +1,1 @@
+"""Microsoft Azure, by the REST API of its Resource Manager."""

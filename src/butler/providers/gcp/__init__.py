@@ -1,0 +1,1 @@
+"""Machines of Google Cloud's Compute Engine."""

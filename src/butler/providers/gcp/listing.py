@@ -1,0 +1,77 @@
+"""What there is in a project: what is ours, and what a ProviderConfig may name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..contract import Asset, Choice, by_name
+from . import parts, vm
+from .api import Compute, last
+from .section import Settings
+
+_OURS = f"labels.{vm.MARK}:*"
+_BALANCING = ("forwardingRules", "backendServices", "healthChecks", "instanceGroups")
+
+
+async def inventory(api: Compute) -> tuple[Asset, ...]:
+    """Everything that carries our mark. The parts of a load balancer are one thing together, whichever there are."""
+    instances = await api.listed("aggregated/instances", vm.SHOWN, chosen=_OURS)
+    disks = await api.listed("aggregated/disks", "name,sizeGb,labels,selfLink", chosen=_OURS)
+    addresses = await _named(api, "addresses")
+    balancers = [part for collection in _BALANCING for part in await _named(api, collection)]
+    return (
+        *(_machine(api.project, one) for one in instances),
+        *(Asset("disk", one["selfLink"], one["name"], vm.token_of(one), f"{one['sizeGb']} GB") for one in disks),
+        *(_part("address", one) for one in addresses),
+        *{parts.marked(one)[0]: _part("loadbalancer", one) for one in reversed(balancers)}.values(),
+    )
+
+
+async def images(settings: Settings, api: Compute) -> tuple[Choice, ...]:
+    """Those of the project, and of the one that images come from. Obsolete ones cannot be used any more."""
+    found: dict[str, Choice] = {}
+    for project in dict.fromkeys((settings.image_project, settings.project)):
+        fields = "name,family,diskSizeGb,architecture,status,deprecated/state"
+        for image in await api.listed(f"projects/{project}/global/images", fields):
+            if image.get("status") == "READY" and (image.get("deprecated") or {}).get("state", "ACTIVE") == "ACTIVE":
+                choice = _image(settings, project, image)
+                found[choice.id] = choice
+    return by_name(found.values())
+
+
+async def networks(settings: Settings, api: Compute) -> tuple[Choice, ...]:
+    """The subnetworks of the region, and of the shared VPC network if one is used."""
+    shared = settings.subnetwork.split("/")[1] if settings.subnetwork else settings.project
+    found = []
+    for project in dict.fromkeys((settings.project, shared)):
+        path = f"projects/{project}/regions/{settings.region}/subnetworks"
+        for one in await api.listed(path, "name,network,ipCidrRange,purpose"):
+            if one.get("purpose", "PRIVATE") == "PRIVATE":
+                name = one["name"] if project == settings.project else f"{path}/{one['name']}"
+                detail = f"network {last(one['network'])}, {one.get('ipCidrRange', 'IPv6 only')}"
+                found.append(Choice(name, one["name"], detail))
+    return by_name(found)
+
+
+async def _named(api: Compute, collection: str) -> list[Any]:
+    listed = await api.listed(
+        f"aggregated/{collection}", "id,name,description,selfLink", chosen=f"name eq {parts.NAMES}"
+    )
+    return [one for one in listed if parts.marked(one)[0]]
+
+
+def _machine(project: str, instance: Any) -> Asset:
+    size = last(instance.get("machineType", ""))
+    return Asset("vm", vm.provider_id(project, instance), instance["name"], vm.token_of(instance), size)
+
+
+def _part(kind: str, part: Any) -> Asset:
+    token, cluster = parts.marked(part)
+    return Asset(kind, part["selfLink"], cluster, token)
+
+
+def _image(settings: Settings, project: str, image: Any) -> Choice:
+    name = image["name"] if project == settings.image_project else f"projects/{project}/global/images/{image['name']}"
+    family = f"family {image['family']}" if image.get("family") else ""
+    told = (f"{image.get('diskSizeGb', '?')} GB", image.get("architecture", ""), family)
+    return Choice(name, image["name"], ", ".join(text for text in told if text))

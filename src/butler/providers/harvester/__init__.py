@@ -1,0 +1,1 @@
+"""Virtual machines of Harvester, by its Kubernetes API."""

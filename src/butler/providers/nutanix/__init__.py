@@ -1,0 +1,1 @@
+"""Machines of Nutanix AHV, by way of Prism Central."""

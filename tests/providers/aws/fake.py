@@ -1,0 +1,141 @@
+"""AWS on loopback: moto, with the slowness, the strictness and the faults that it lacks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from aiohttp import web
+from werkzeug.wrappers import Response
+
+from butler.providers.testing import Fault, Faults
+from butler.providers.testing.web import Handler, troubling
+from tests.providers.aws import answers, wire
+from tests.providers.aws.answers import Denied
+from tests.providers.aws.fake_balancers import Balancers
+from tests.providers.aws.fake_imports import Imports
+from tests.providers.aws.fake_instances import Instances
+from tests.providers.aws.moto_account import MotoAccount
+from tests.providers.aws.wire import Recorded
+from tests.providers.clocks import HandClock
+
+ACCESS_KEY, SECRET_KEY = "AKIACANARY7F3B2D91EX", "canary/secret+access+key+5be2c0a1d4"
+SESSION_TOKEN = "canary-session-token-0c44"
+PAGE = 3
+"""So many instances fit on a page."""
+_SCOPE = re.compile(r"Credential=([^/]*)/\d{8}/([^/]*)/([^/]*)/aws4_request")
+_UNKNOWN_KEY = {"ec2": ("AuthFailure", 401), "ssm": ("UnrecognizedClientException", 400)}
+
+
+@dataclass
+class FakeAws:
+    """One account of AWS, in one region."""
+
+    number: str
+    faults: Faults = field(default_factory=Faults)
+    clock: HandClock = field(default_factory=HandClock)
+    denied: set[str] = field(default_factory=set)
+    """Actions that the key may not take."""
+    failing: dict[str, Denied] = field(default_factory=dict)
+    """What the next call of an action ends with."""
+    requests: list[Recorded] = field(default_factory=list)
+    _service: str = "ec2"
+
+    def __post_init__(self) -> None:
+        self.account = MotoAccount(self.number)
+        self.instances = Instances(self.account, self.clock)
+        self.imports = Imports(self.account, self.clock)
+        self.balancers = Balancers(self.account, self.clock)
+
+    def app(self) -> web.Application:
+        app = web.Application(middlewares=[self._note, troubling(self.faults, self._trouble)])
+        app.router.add_route("*", "/{path:.*}", self._answer)
+        return app
+
+    def subnets(self) -> list[str]:
+        """Those of the default VPC, by zone."""
+        return [next(iter(zone)) for _, zone in sorted(self.account.ec2.subnets.items())]
+
+    def actions(self) -> list[str]:
+        return [one.action for one in self.requests]
+
+    # -- the API ----------------------------------------------------------------------------------------------
+
+    @web.middleware
+    async def _note(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        found = _SCOPE.search(request.headers.get("Authorization", ""))
+        self._service = found.group(3) if found else "ec2"
+        return await handler(request)
+
+    def _trouble(self, fault: Fault) -> web.Response:
+        if fault is Fault.LIMITED:
+            code = "RequestLimitExceeded" if self._service == "ec2" else "Throttling"
+            status = 503 if self._service == "ec2" else 400
+            return answers.refusal(self._service, Denied(code, "Request limit exceeded.", status))
+        return answers.refusal(self._service, Denied("InternalError", "An internal error has occurred", 500))
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        body, scope = await request.read(), _SCOPE.search(request.headers.get("Authorization", ""))
+        service = scope.group(3) if scope else "ec2"
+        try:
+            if scope is None or scope.group(1) != ACCESS_KEY:
+                code, status = _UNKNOWN_KEY.get(service, ("InvalidClientTokenId", 403))
+                raise Denied(code, "AWS was not able to validate the provided access credentials", status)
+            if service == "ssm":
+                return _of(self.account.ask(service, request.path_qs, request.headers, body))
+            return self._asked(request, Recorded(service, *_read(body)))
+        except Denied as denied:
+            return answers.refusal(service, denied)
+
+    def _asked(self, request: web.Request, asked: Recorded) -> web.StreamResponse:
+        self.requests.append(asked)
+        if asked.action in self.denied:
+            raise Denied("UnauthorizedOperation", "You are not authorized to perform this operation.", 403)
+        if denied := self.failing.pop(asked.action, None):
+            raise denied
+        if found := wire.problems(asked):
+            code, _, message = found[0].partition(": ")
+            raise Denied(code, message)
+        self.instances.tick()
+
+        def forward(form: dict[str, str] | None = None) -> Response:
+            given = asked.form if form is None else form
+            return self.account.ask(asked.service, request.path_qs, request.headers, urlencode(given).encode())
+
+        for part in (self.imports, self.balancers):
+            if (special := part.answers(asked.action)) is not None:
+                return special(asked.form, forward)
+        match asked.action:
+            case "DescribeInstanceTypes" | "DescribeInstanceTypeOfferings":
+                return _of(_same(asked, forward))
+            case "RunInstances":
+                return self.instances.run(asked.form, forward)
+            case "TerminateInstances":
+                return self.instances.terminate(asked.form)
+            case "DescribeInstances" if not any(name.startswith("InstanceId") for name in asked.form):
+                return _of(forward({"MaxResults": str(PAGE), **asked.form}))
+        return _of(forward())
+
+
+_NEVER_CHANGES: dict[tuple[tuple[str, str], ...], Response] = {}
+
+
+def _same(asked: Recorded, forward: Callable[[], Response]) -> Response:
+    """What is the same for every account is asked of moto once, which takes long for it."""
+    key = tuple(sorted(asked.form.items()))
+    if key not in _NEVER_CHANGES:
+        _NEVER_CHANGES[key] = forward()
+    return _NEVER_CHANGES[key]
+
+
+def _read(body: bytes) -> tuple[str, dict[str, str]]:
+    form = dict(parse_qsl(body.decode(), keep_blank_values=True))
+    return form.get("Action", ""), form
+
+
+def _of(answer: Response) -> web.Response:
+    kind: Any = answer.content_type
+    return web.Response(body=answer.get_data(), status=answer.status_code, headers={"Content-Type": kind or "text/xml"})
