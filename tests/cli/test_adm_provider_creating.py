@@ -156,6 +156,20 @@ def test_flags_win_over_the_file(user: User, tmp_path: Path) -> None:
     assert config["spec"]["aws"] == {"region": "eu-west-2", "vpcID": "vpc-1"}
 
 
+def test_a_file_without_credentials_gets_those_that_are_given(user: User, tmp_path: Path) -> None:
+    file, key = tmp_path / "provider.yaml", tmp_path / "key"
+    file.write_text(
+        "apiVersion: butler.butlerlabs.dev/v1alpha1\nkind: ProviderConfig\nmetadata: {name: in-file}\n"
+        "spec: {provider: gcp, gcp: {projectID: p, region: r}}\n"
+    )
+    arguments = ("provider", "create", "-f", str(file), "--dry-run", "--no-check")
+    assert "serviceAccountKey is missing" in user.adm(*arguments, fails=2).err
+    key.write_text("{}")
+    secret, config = yaml.safe_load_all(user.adm(*arguments, "--credentials-file", str(key)).out)
+    assert secret["stringData"] == {"serviceAccountKey": "********"}
+    assert config["spec"]["credentialsRef"] == {"name": secret["metadata"]["name"]}
+
+
 @pytest.mark.parametrize("form", ["yaml", "json", "name"])
 def test_programs_read_nothing_but_what_they_asked_for(user: User, form: str) -> None:
     name = new_name()
@@ -230,6 +244,16 @@ def test_nothing_is_taken_over(user: User) -> None:
 def test_a_file_that_is_not_there_is_one_line(user: User) -> None:
     refused = user.adm("provider", "create", "x", *NUTANIX, "--credentials-file", "password=/no/where", fails=1)
     assert refused.err == "butleradm: /no/where: No such file or directory\n"
+
+
+def test_a_platform_that_does_not_answer_is_said_with_what_may_help(user: User, tmp_path: Path) -> None:
+    file = tmp_path / "kubeconfig"
+    kubeconfig = yaml.safe_load(Path(user.environ["KUBECONFIG"]).read_text())
+    kubeconfig["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1"
+    file.write_text(yaml.safe_dump(kubeconfig))
+    arguments = ("provider", "create", "x", "--type", "simulated", "--kubeconfig", str(file))
+    assert "`butleradm up` starts a platform on this computer" in user.adm(*arguments, fails=1).err
+    assert "`butleradm up` starts a platform" in user.adm("provider", "list", "--kubeconfig", str(file), fails=1).err
 
 
 def test_a_draft_needs_no_platform(user: User) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import ssl
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +235,35 @@ async def test_connections_are_used_again() -> None:
         for _ in range(5):
             await client.get(PODS, "a", "team")
     assert len(ports) == 1
+
+
+@pytest.mark.parametrize(("resends", "requests"), [(True, 3), (False, 2)])
+async def test_a_kept_connection_that_has_ended_is_tried_once_more_or_not(resends: bool, requests: int) -> None:
+    seen: list[str] = []
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        seen.append(request.path)
+        if len(seen) == 2 and request.transport is not None:
+            request.transport.abort()
+        return web.json_response(POD)
+
+    async with serving(answer) as place, HttpClient(place.config(), resends=resends) as client:
+        await client.get(PODS, "a", "team")
+        with nullcontext() if resends else pytest.raises(ServiceUnavailable):
+            await client.get(PODS, "a", "team")
+    assert len(seen) == requests
+
+
+async def test_an_object_may_be_larger_than_what_is_sent_at_once() -> None:
+    sizes: list[int] = []
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        sizes.append(len(await request.content.read()))
+        return web.json_response(POD)
+
+    async with serving(answer) as place, HttpClient(place.config()) as client:
+        await client.patch(PODS, "a", {"data": "x" * 2**21}, "team")
+    assert sizes == [2**21 + len('{"data":""}')]
 
 
 # -- watches ---------------------------------------------------------------------------------------------------------

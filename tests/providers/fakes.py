@@ -1,4 +1,4 @@
-"""The fake of every infrastructure, each with an account on it."""
+"""The fake of every infrastructure, each with an account on it; none is imported before it is needed."""
 
 from __future__ import annotations
 
@@ -13,16 +13,6 @@ from butler.apiserver.server import Server
 from butler.providers.testing import Harness
 from butler.providers.testing.web import serving
 from butler.runtime.clock import SystemClock
-from tests.providers.aws import harness as aws
-from tests.providers.azure import harness as azure
-from tests.providers.gcp import harness as gcp
-from tests.providers.gcp.fake import Google
-from tests.providers.gcp.fake_issuer import key_file
-from tests.providers.harvester import harness as harvester
-from tests.providers.nutanix import harness as nutanix
-from tests.providers.nutanix.fake import Prism
-from tests.providers.nutanix.fake_web import app as prism_app
-from tests.providers.proxmox import harness as proxmox
 
 
 @dataclass(frozen=True)
@@ -36,6 +26,8 @@ class Fake:
 
 @asynccontextmanager
 async def _harvester() -> AsyncIterator[Fake]:
+    from tests.providers.harvester import harness as harvester
+
     with tempfile.TemporaryDirectory(prefix="butler-fake-") as folder:
         keys = Path(folder) / "keys"
         async with Server(keys):
@@ -46,6 +38,10 @@ async def _harvester() -> AsyncIterator[Fake]:
 
 @asynccontextmanager
 async def _nutanix(offers_v4: bool) -> AsyncIterator[Fake]:
+    from tests.providers.nutanix import harness as nutanix
+    from tests.providers.nutanix.fake import Prism
+    from tests.providers.nutanix.fake_web import app as prism_app
+
     prism = Prism(offers_v4=offers_v4)
     async with serving(prism_app(prism)) as url:
         yield Fake(nutanix.NutanixHarness(prism, url), nutanix.config(url), nutanix.CREDENTIALS)
@@ -53,6 +49,8 @@ async def _nutanix(offers_v4: bool) -> AsyncIterator[Fake]:
 
 @asynccontextmanager
 async def _proxmox() -> AsyncIterator[Fake]:
+    from tests.providers.proxmox import harness as proxmox
+
     pve = proxmox.cluster()
     async with serving(pve.app()) as url:
         yield Fake(proxmox.ProxmoxHarness(pve, url), proxmox.config(url), proxmox.TOKEN)
@@ -60,18 +58,26 @@ async def _proxmox() -> AsyncIterator[Fake]:
 
 @asynccontextmanager
 async def _aws() -> AsyncIterator[Fake]:
+    from tests.providers.aws import harness as aws
+
     async with aws.aws_account() as made:
         yield Fake(made, aws.config(made.url), aws.CREDENTIALS)
 
 
 @asynccontextmanager
 async def _azure() -> AsyncIterator[Fake]:
+    from tests.providers.azure import harness as azure
+
     async with azure.running() as made:
         yield Fake(made, azure.config(made.url), azure.CREDENTIALS)
 
 
 @asynccontextmanager
 async def _gcp() -> AsyncIterator[Fake]:
+    from tests.providers.gcp import harness as gcp
+    from tests.providers.gcp.fake import Google
+    from tests.providers.gcp.fake_issuer import key_file
+
     google = Google()
     # Tokens are dated, and whoever asks may be a process with a clock of its own.
     google.clock.pass_by((SystemClock().now() - google.clock.now()).total_seconds())

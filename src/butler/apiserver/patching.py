@@ -50,7 +50,7 @@ async def patch(space: Space, target: Target, media_type: str, change: Any, opti
 def shown(media_type: str, made: Object, change: Any) -> accepting.Shown:
     """How a refusal shows what a patch has made: the patch itself where it was merged in."""
     if media_type == STRATEGIC_PATCH:
-        return accepting.Shown(lambda: wording.go_text(change), wording.restoring)
+        return accepting.Shown(lambda: wording.go_text(wording.left_over(change)), wording.restoring)
     return accepting.Shown(lambda: go_json(made))
 
 

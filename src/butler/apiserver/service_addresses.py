@@ -26,7 +26,7 @@ class ServiceAddresses:
         self._ips: dict[str, str] = {}
         self._ports: dict[int, str] = {}
 
-    def assign(self, target: Target, obj: Object) -> list[FieldError]:
+    def assign(self, target: Target, obj: Object, *, is_trial: bool = False) -> list[FieldError]:
         """Fill in a Service's addresses, in place; other objects are left alone."""
         if target.resource.storage_key != _SERVICES or target.subresource:
             return []
@@ -36,6 +36,7 @@ class ServiceAddresses:
             self.network,
             {ip for ip, holder in self._ips.items() if holder != key},
             taken_ports={port for port, holder in self._ports.items() if holder != key},
+            is_trial=is_trial,
         )
         if ":" in self.network and not obj["spec"].get("clusterIP") and "ipFamilies" in obj["spec"]:
             # Defaults are filled in by who does not know the network.

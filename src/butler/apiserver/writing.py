@@ -66,7 +66,7 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
     if resource.behaviour is not None:
         resource.behaviour.settle(obj)
         resource.behaviour.prepare_create(obj)
-    problems = space.addresses.assign(target, obj) + space.checks(resource).validate(obj)
+    problems = space.addresses.assign(target, obj, is_trial=options.dry_run) + space.checks(resource).validate(obj)
     if problems:
         raise invalid(resource.kind, resource.storage_key.rpartition("/")[0], target.name, problems)
     _warn(resource, obj, None, options)
@@ -154,7 +154,7 @@ async def _replace(
             keep_times(obj, old)
         if not target.subresource:
             resource.behaviour.prepare_update(obj, old)
-    taken = space.addresses.assign(target, obj)
+    taken = space.addresses.assign(target, obj, is_trial=options.dry_run)
     obj["metadata"]["resourceVersion"] = str(row.revision)
     if _spec_changed(resource, obj, old):
         obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1

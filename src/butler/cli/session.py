@@ -170,6 +170,20 @@ class Session:
         named = f'context "{config.context}" of {config.source}' if config.context else config.source
         return f"{config.cluster.server} ({named})" if named else config.cluster.server
 
+    def not_a_platform(self, kinds: str) -> str:
+        """What to say when the API does not know kinds of Butler."""
+        return (
+            f"the API at {self.place} is not a Butler platform: it does not know {kinds}. Choose another with "
+            "--kubeconfig or --context, or install Butler there with `butleradm up --kubeconfig FILE`"
+        )
+
+    def remedy(self) -> str:
+        """What may help when nobody answers."""
+        platform = running_platform(self.environ)
+        if platform is not None and self.config.source == str(platform.kubeconfig):
+            return "; `butleradm status` says how the local platform is"
+        return f"; this is {self.place}; `butleradm up` starts a platform on this computer"
+
     @cached_property
     def reader(self) -> Reader:
         """For reading without an event loop; quicker to start than `client`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from butler.api.model import Address
 from butler.api.provider import ProviderConfig
@@ -226,7 +226,8 @@ class Templates(Protocol):
     does not, Butler does."""
 
     def cluster(self, blueprint: Blueprint) -> Object:
-        """The spec of the infrastructure's cluster object, without the endpoint."""
+        """The spec of the infrastructure's cluster object, without the endpoint. What annotations that object needs
+        besides, such as who manages it, is in a class variable `cluster_annotations`, where there are any."""
         ...
 
     def machine(self, blueprint: Blueprint, pool: Pool) -> Object:
@@ -239,4 +240,14 @@ class Templates(Protocol):
 
     def extras(self, blueprint: Blueprint) -> tuple[tuple[Address, Object], ...]:
         """Further objects in the tenant's namespace, such as identities and Secrets, before all others."""
+        ...
+
+
+@runtime_checkable
+class KeptByButler(Protocol):
+    """Templates whose cluster object has an annotation by which the infrastructure's own controller leaves it alone,
+    as it would make a control plane for it. Butler says when it is ready."""
+
+    def cluster_status(self, blueprint: Blueprint) -> Object:
+        """The status of the cluster object, from the moment its endpoint is known."""
         ...

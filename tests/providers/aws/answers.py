@@ -14,9 +14,9 @@ _EC2 = "http://ec2.amazonaws.com/doc/2016-11-15/"
 class Denied(Exception):
     """The service says no."""
 
-    def __init__(self, code: str, message: str, status: int = 400) -> None:
+    def __init__(self, code: str, message: str, status: int = 400, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
-        self.code, self.message, self.status = code, message, status
+        self.code, self.message, self.status, self.headers = code, message, status, headers or {}
 
 
 def refusal(service: str, denied: Denied) -> web.Response:
@@ -29,8 +29,10 @@ def refusal(service: str, denied: Denied) -> web.Response:
         text = f"<Response><Errors><Error>{error}</Error></Errors><RequestID>{_REQUEST}</RequestID></Response>"
     else:
         side = "Sender" if denied.status < 500 else "Receiver"
-        text = f"<ErrorResponse><Error><Type>{side}</Type>{error}</Error><RequestId>{_REQUEST}</RequestId></ErrorResponse>"
-    return web.Response(text=_HEAD + text, status=denied.status, content_type="text/xml")
+        text = (
+            f"<ErrorResponse><Error><Type>{side}</Type>{error}</Error><RequestId>{_REQUEST}</RequestId></ErrorResponse>"
+        )
+    return web.Response(text=_HEAD + text, status=denied.status, content_type="text/xml", headers=denied.headers)
 
 
 def ec2(action: str, content: Mapping[str, Any]) -> web.Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -41,8 +42,15 @@ class FakeAws:
     """Actions that the key may not take."""
     failing: dict[str, Denied] = field(default_factory=dict)
     """What the next call of an action ends with."""
+    parameters: dict[str, str] = field(default_factory=dict)
+    """What Systems Manager knows."""
+    hidden_from_lists: bool = False
+    """Whether instances show only to those who know their id."""
+    broken_page: str = ""
+    """What something in between answers instead."""
     requests: list[Recorded] = field(default_factory=list)
     _service: str = "ec2"
+    _lost: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.account = MotoAccount(self.number)
@@ -61,6 +69,10 @@ class FakeAws:
 
     def actions(self) -> list[str]:
         return [one.action for one in self.requests]
+
+    def lose_answer_of(self, action: str, after: int) -> None:
+        """Let a good answer to this action be lost, after so many others."""
+        self._lost[action] = after
 
     # -- the API ----------------------------------------------------------------------------------------------
 
@@ -84,11 +96,29 @@ class FakeAws:
             if scope is None or scope.group(1) != ACCESS_KEY:
                 code, status = _UNKNOWN_KEY.get(service, ("InvalidClientTokenId", 403))
                 raise Denied(code, "AWS was not able to validate the provided access credentials", status)
+            if self.broken_page:
+                return web.Response(text=self.broken_page, status=502, content_type="text/html")
             if service == "ssm":
-                return _of(self.account.ask(service, request.path_qs, request.headers, body))
-            return self._asked(request, Recorded(service, *_read(body)))
+                return self._parameter(json.loads(body))
+            asked = Recorded(service, *_read(body))
+            answer = self._asked(request, asked)
+            if self._is_lost(asked.action) and request.transport is not None:
+                request.transport.abort()
+            return answer
         except Denied as denied:
             return answers.refusal(service, denied)
+
+    def _is_lost(self, action: str) -> bool:
+        left = self._lost.get(action)
+        if left is not None:
+            self._lost[action] = left - 1
+        return left == 0
+
+    def _parameter(self, asked: dict[str, Any]) -> web.Response:
+        if asked["Name"] not in self.parameters:
+            raise Denied("ParameterNotFound", f"Parameter {asked['Name']} not found.")
+        found = {"Name": asked["Name"], "Type": "String", "Value": self.parameters[asked["Name"]]}
+        return web.json_response({"Parameter": found}, content_type="application/x-amz-json-1.1")
 
     def _asked(self, request: web.Request, asked: Recorded) -> web.StreamResponse:
         self.requests.append(asked)
@@ -116,6 +146,8 @@ class FakeAws:
             case "TerminateInstances":
                 return self.instances.terminate(asked.form)
             case "DescribeInstances" if not any(name.startswith("InstanceId") for name in asked.form):
+                if self.hidden_from_lists:
+                    return answers.ec2("DescribeInstances", {"reservationSet": []})
                 return _of(forward({"MaxResults": str(PAGE), **asked.form}))
         return _of(forward())
 

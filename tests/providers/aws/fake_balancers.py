@@ -13,7 +13,7 @@ from tests.providers.aws.answers import Denied
 from tests.providers.aws.moto_account import MotoAccount
 from tests.providers.clocks import HandClock
 
-PROVISIONING, REMOVAL = 30.0, 10.0
+PROVISIONING, REMOVAL = 14.0, 8.0
 Forward = Callable[..., Response]
 Special = Callable[[dict[str, str], Forward], web.Response]
 

@@ -50,6 +50,8 @@ class Instances:
     """Subnets without room."""
     quota_code: str = ""
     """What RunInstances says when the account may have no more."""
+    unsupported: str = ""
+    """A type that no zone has."""
     end: str = ""
     """Why the next instance is to end before it runs."""
     _orders: dict[str, tuple[dict[str, str], str, str]] = field(default_factory=dict)
@@ -160,6 +162,8 @@ class Instances:
             raise Denied("InvalidSubnetID.NotFound", f"The subnet ID '{subnet}' does not exist")
         if self.quota_code:
             raise Denied(self.quota_code, "You have requested more vCPU capacity than your current limit")
+        if form["InstanceType"] == self.unsupported:
+            raise Denied("Unsupported", "Your requested instance type is not supported in your zone.")
         if subnet in self.full and "DryRun" not in form:
             message = f"We currently do not have sufficient {form['InstanceType']} capacity in the zone"
             raise Denied("InsufficientInstanceCapacity", message, 500)
@@ -171,7 +175,7 @@ class Instances:
         self.end = ""
         _state(held, "pending", 0)
         for card in held.instance.nics.values():
-            card.add_tags(_tags(form, "network-interface"))
+            card.add_tags(tags_in(form, "network-interface"))
         del reservations[reservation.id]
         self.held[instance] = held
 
@@ -188,7 +192,7 @@ def _state(held: Held, name: str, code: int) -> None:
     held.instance._state.name, held.instance._state.code = name, code
 
 
-def _tags(form: dict[str, str], kind: str) -> dict[str, str]:
+def tags_in(form: dict[str, str], kind: str) -> dict[str, str]:
     """Those of one TagSpecification."""
     found = {}
     for number in range(1, 10):

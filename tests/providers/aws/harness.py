@@ -13,8 +13,11 @@ from butler.api.provider import ProviderConfig, ProviderConfigSpec
 from butler.api.sections.aws import AwsSection
 from butler.api.shared import ProviderType, SecretRef
 from butler.providers import registry
+from butler.providers.aws import images, loadbalancer
 from butler.providers.aws.vm import TOKEN, USER_DATA_LIMIT
 from butler.providers.contract import ExtraDisk, MachineOrder, Provider, Surroundings
+from butler.providers.images import ImageOrder, Images
+from butler.providers.loadbalancer import LoadBalancers
 from butler.providers.testing import Harness, Seen
 from butler.providers.testing.web import serving
 from tests.providers.aws.fake import ACCESS_KEY, SECRET_KEY, SESSION_TOKEN, FakeAws
@@ -22,6 +25,7 @@ from tests.providers.aws.fake_instances import Held
 from tests.providers.aws.moto_account import REGION
 
 AMI = "ami-0a1b2c3d4e5f60719"
+BUCKET = "talos-images"
 CREDENTIALS = {"accessKeyID": ACCESS_KEY, "secretAccessKey": SECRET_KEY, "sessionToken": SESSION_TOKEN}
 _NUMBERS = itertools.count(100_000_000_000)
 """Accounts, one for each test, so that none has to be emptied."""
@@ -31,7 +35,7 @@ def config(endpoint: str, **section: Any) -> ProviderConfig:
     spec = ProviderConfigSpec(
         provider=ProviderType.AWS,
         credentials_ref=SecretRef(name="aws", namespace="butler-system"),
-        aws=AwsSection(**{"region": REGION, "endpoint": endpoint, "image": AMI, **section}),
+        aws=AwsSection(**{"region": REGION, "endpoint": endpoint, "image": AMI, "image_bucket": BUCKET, **section}),
     )
     return ProviderConfig(metadata=ObjectMeta(name="aws", namespace="butler-system"), spec=spec)
 
@@ -45,13 +49,14 @@ class AwsHarness(Harness):
 
     def __init__(self, aws: FakeAws, url: str) -> None:
         self.aws, self.url, self.faults = aws, url, aws.faults
+        self._subnets = itertools.count()
 
-    def connected(self, credentials: dict[str, str] | None = None, **section: Any) -> Provider:
-        around = Surroundings(clock=self.aws.clock, patience=0.5)
+    def connected(self, credentials: dict[str, str] | None = None, patience: float = 5.0, **section: Any) -> Provider:
+        around = Surroundings(clock=self.aws.clock, patience=patience)
         return registry.connect(config(self.url, **section), credentials or CREDENTIALS, around)
 
     async def connect(self) -> Provider:
-        return self.connected()
+        return self.connected(patience=0.5)
 
     async def connect_wrongly(self) -> Provider:
         return self.connected({**CREDENTIALS, "accessKeyID": "AKIAWRONG"})
@@ -108,6 +113,28 @@ class AwsHarness(Harness):
     async def fill(self) -> None:
         self.aws.instances.full = set(self.aws.subnets())
 
+    def load_balancers(self, provider: Provider) -> LoadBalancers:
+        return loadbalancer.connect(provider)
+
+    def images(self, provider: Provider) -> Images:
+        return images.connect(provider)
+
+    def brought(self, order: ImageOrder) -> ImageOrder:
+        return replace(order, url=order.url.replace(".qcow2", ".raw"), format="raw")
+
+    async def add_image(self, name: str) -> str:
+        ami = self.aws.account.ec2.register_image(name, "someone's")
+        ami.root_device_type, ami.architecture = "ebs", "x86_64"
+        return str(ami.id)
+
+    async def add_network(self, name: str) -> str:
+        ec2 = self.aws.account.ec2
+        vpc = next(iter(ec2.vpcs))
+        zone = f"{REGION}{'abc'[next(self._subnets) % 3]}"
+        subnet = ec2.create_subnet(vpc, f"172.31.{100 + next(self._subnets)}.0/24", availability_zone=zone)
+        subnet.add_tags({"Name": name})
+        return str(subnet.id)
+
 
 def _is_ours(thing: Any) -> bool:
     return any(tag["key"] == TOKEN for tag in thing.get_tags())
@@ -117,6 +144,7 @@ def _is_ours(thing: Any) -> bool:
 async def aws_account() -> AsyncIterator[AwsHarness]:
     """A new account, which nobody has used."""
     aws = FakeAws(str(next(_NUMBERS)))
+    aws.imports.bucket[BUCKET] = {f"image/37656798/{one}/nocloud-amd64.raw" for one in ("v1.9.0", "v1.9.1")}
     try:
         async with serving(aws.app()) as url:
             yield AwsHarness(aws, url)

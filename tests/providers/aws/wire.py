@@ -109,3 +109,8 @@ def _is_right(shape: Any, value: str) -> bool:
                 return False
     # Enumerations grow faster than models, so what they list is not the whole truth, but ours is among it.
     return not shape.enum or value in shape.enum if hasattr(shape, "enum") else True
+
+
+for _service in SERVICES:
+    # Reading them takes longer than a provider has patience.
+    model(_service)

@@ -55,7 +55,10 @@ class Azure(World):
     def __init__(self) -> None:
         super().__init__()
         fake_market.furnish(self)
-        self._tokens: set[str] = set()
+        self.tokens: set[str] = set()
+        self.expired: set[str] = set()
+        self.forbidden = ""
+        """A part of paths that nobody may read."""
 
     def app(self) -> web.Application:
         app = web.Application(middlewares=[self._recording, troubling(self.faults, _trouble), self._explaining])
@@ -78,7 +81,7 @@ class Azure(World):
         if form.get("client_secret") != SECRET:
             return _no_token(401, "invalid_client", "AADSTS7000215: Invalid client secret provided.")
         token = f"bearer-canary-{next(self.numbers)}"
-        self._tokens.add(token)
+        self.tokens.add(token)
         return web.json_response({"token_type": "Bearer", "expires_in": 3599, "access_token": token})
 
     # -- the Resource Manager ---------------------------------------------------------------------------------
@@ -117,9 +120,15 @@ class Azure(World):
 
     def _admit(self, request: web.Request) -> None:
         given = request.headers.get("Authorization", "")
+        if self.forbidden and self.forbidden in request.path:
+            raise Refused(403, "AuthorizationFailed", f"The client does not have authorization over {request.path}.")
+        if given.removeprefix("Bearer ") in self.expired:
+            raise Refused(
+                401, "ExpiredAuthenticationToken", "The access token expiry is earlier than the current time."
+            )
         if not given:
             raise Refused(401, "AuthenticationFailed", "Authentication failed. The 'Authorization' header is missing.")
-        if given.removeprefix("Bearer ") not in {*self._tokens, "static"}:
+        if given.removeprefix("Bearer ") not in {*self.tokens, "static"}:
             raise Refused(401, "InvalidAuthenticationToken", f"The access token is invalid: {given}")
 
     async def _resource(self, request: web.Request, path: str, parts: list[str]) -> web.Response:
@@ -129,6 +138,9 @@ class Azure(World):
             return self._acted(request, path, parts)
         if kind == "loadbalancers/backendaddresspools" and request.method == "PUT":
             return await self._pool(request, path.rpartition("/backendAddressPools/")[0], parts[3])
+        if kind == "virtualmachines/instanceview":
+            vm = self.shown(fake_facts.there(self, path.rpartition("/")[0]), "instanceView")
+            return web.json_response(vm["properties"]["instanceView"])
         if len(parts) % 2:
             return self._paged(request, fake_facts.all_of(self, path, kind, GROUP))
         if request.method == "PUT" and kind in _PUTS:
@@ -138,9 +150,9 @@ class Azure(World):
             return self._deleted(request, thing, kind)
         if request.method != "GET":
             raise Refused(405, "MethodNotAllowed", f"{request.method} is not for {kind}.")
-        if thing is None or not self.is_shown(thing):
-            return web.json_response(fake_facts.within(self, path))
-        return web.json_response(self.shown(thing, request.query.get("$expand", "")))
+        if "/subnets/" in path:
+            return web.json_response(fake_facts.subnet(self, path))
+        return web.json_response(self.shown(fake_facts.there(self, path), request.query.get("$expand", "")))
 
     async def _put(self, request: web.Request, path: str, kind: str) -> web.Response:
         body = await request.json()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tests.providers.azure.fake_compute import cores_used
 from tests.providers.azure.fake_market import COMMUNITY, DISK_TYPES, SIZES, VERSIONS, plan_of, registered
 from tests.providers.azure.fake_shapes import Json
-from tests.providers.azure.fake_things import GROUP, LOCATION, SUBSCRIPTION, Refused
+from tests.providers.azure.fake_things import GROUP, LOCATION, SUBSCRIPTION, Refused, Thing
 
 if TYPE_CHECKING:
     from tests.providers.azure.fake import Azure
@@ -63,14 +63,20 @@ def all_of(azure: Azure, path: str, kind: str, above: str) -> Any:
     return {"value": [azure.shown(one, "") for one in things]}
 
 
-def within(azure: Azure, path: str) -> Json:
-    """Something that is part of another thing; else it is not found."""
-    parent, _, name = path.partition("/subnets/")
-    vnet = azure.get(parent) if name else None
-    for one in vnet.properties["subnets"] if vnet is not None else ():
+def there(azure: Azure, path: str) -> Thing:
+    """Something that is shown."""
+    found = azure.get(path)
+    if found is None or not azure.is_shown(found):
+        raise Refused(404, "ResourceNotFound", f"The Resource {path} was not found.")
+    return found
+
+
+def subnet(azure: Azure, path: str) -> Json:
+    vnet, _, name = path.partition("/subnets/")
+    for one in there(azure, vnet).properties["subnets"]:
         if one["name"].lower() == name.lower():
             return {**one, "properties": {**one["properties"], "provisioningState": "Succeeded"}}
-    raise Refused(404, "ResourceNotFound", f"The Resource {path} was not found.")
+    raise Refused(404, "NotFound", f"Resource {path} not found.")
 
 
 def _operation(azure: Azure, key: str) -> Json:

@@ -14,6 +14,7 @@ from butler.errors import (
     CapacityExhausted,
     CredentialsInvalid,
     MachineRejected,
+    ProviderError,
     ProviderUnavailable,
     RateLimited,
 )
@@ -107,15 +108,18 @@ async def test_user_data_goes_as_custom_data(harness: AzureHarness) -> None:
     assert "userData" not in body["properties"]
 
 
+async def test_network_data_is_refused_and_not_forgotten(harness: AzureHarness, provider: Provider) -> None:
+    with pytest.raises(MachineRejected, match="networkData has no place on Azure"):
+        await provider.create(replace(harness.order("one"), network_data="version: 2"))
+    assert await harness.leftovers() == []
+
+
 async def test_everything_goes_with_its_machine_and_carries_the_mark(harness: AzureHarness) -> None:
     order = replace(harness.order("one"), extra_disks=(ExtraDisk(30, "Standard_LRS"),))
     body = await create(harness, order)
     storage = body["properties"]["storageProfile"]
-    parts = [
-        storage["osDisk"],
-        *storage["dataDisks"],
-        body["properties"]["networkProfile"]["networkInterfaces"][0]["properties"],
-    ]
+    (card,) = body["properties"]["networkProfile"]["networkInterfaces"]
+    parts = [storage["osDisk"], *storage["dataDisks"], card["properties"]]
     assert [one["deleteOption"] for one in parts] == ["Delete"] * 3
     assert storage["dataDisks"][0]["managedDisk"] == {"storageAccountType": "Standard_LRS"}
     tokens = {one.body["tags"][MARK] for one in harness.azure.existing() if "tags" in one.body}
@@ -241,11 +245,9 @@ async def test_an_operation_that_failed_before_a_vm_showed_is_told(harness: Azur
     first = await provider.create(order)
     await harness.pass_time(30)
     await harness.lose(order.token)
-    with pytest.raises(
-        Exception, match="the operation ended with OSProvisioningClientError: It did not boot"
-    ) as raised:
+    with pytest.raises(ProviderError, match="ended with OSProvisioningClientError: It did not boot") as raised:
         await provider.create(order, Known(first.id, first.task))
-    assert getattr(raised.value, "retryable", False)
+    assert raised.value.retryable
 
 
 @pytest.mark.parametrize(("power", "shown"), [("running", Power.RUNNING), ("deallocated", Power.STOPPED)])
@@ -267,7 +269,7 @@ async def test_a_network_card_that_azure_keeps_reserved_is_waited_for(harness: A
     vm = harness.vm(order.token)
     vm.gone_at = harness.azure.now
     (nic,) = harness.azure.existing("networkinterfaces")
-    nic.reserved_until = harness.azure.now + 90
+    nic.reserved_until = harness.azure.now + 60
     async with driving(harness) as driver:
         await driver.take_down(order)
     assert await harness.leftovers() == []
@@ -317,6 +319,26 @@ async def test_credentials_that_are_refused_are_told_in_microsofts_words(
     await provider.close()
 
 
+@pytest.mark.parametrize(("becomes", "error"), [("expired", ProviderUnavailable), ("revoked", CredentialsInvalid)])
+async def test_a_token_that_is_refused_is_replaced(
+    harness: AzureHarness, provider: Provider, becomes: str, error: type[ProviderError]
+) -> None:
+    await provider.find("one", "x")
+    harness.azure.expired = set(harness.azure.tokens) if becomes == "expired" else set()
+    harness.azure.tokens.clear()
+    with pytest.raises(error, match="401 for GET"):
+        await provider.find("one", "x")
+    assert await provider.find("one", "x") is None
+
+
+async def test_a_running_machine_costs_one_call_to_look_at(harness: AzureHarness, provider: Provider) -> None:
+    order = await made(harness, "one")
+    first = await provider.find(order.name, order.token)
+    harness.faults.forget()
+    assert await provider.find(order.name, order.token) == first
+    assert len(harness.faults.calls) == 1
+
+
 async def test_with_its_resource_group_a_machine_is_gone(harness: AzureHarness) -> None:
     provider = harness.connected({"resource_group": "gone"})
     assert await provider.delete("one", "x")
@@ -331,17 +353,16 @@ async def test_a_subscription_that_is_not_seen_is_no_proof_that_a_machine_is_gon
     await provider.close()
 
 
-@pytest.mark.parametrize("task", ["https://elsewhere.example/subscriptions/x/operations/y", "nonsense", "//host/path"])
-async def test_a_task_leads_nowhere_else(harness: AzureHarness, provider: Provider, task: str) -> None:
-    order = harness.order("one")
-    with pytest.raises(CredentialsInvalid) if "elsewhere" in task else _nothing_raised():
-        await provider.create(order, Known("", task))
-
-
-class _nothing_raised:  # noqa: N801 - it is read as a word
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *_: object) -> None: ...
+@pytest.mark.parametrize(
+    "task", [f"https://elsewhere.example/subscriptions/{SUBSCRIPTION}/operations/y", "nonsense", "//host/path"]
+)
+async def test_a_task_that_nobody_knows_is_asked_of_azure_or_nobody(
+    harness: AzureHarness, provider: Provider, task: str
+) -> None:
+    await provider.create(harness.order("one"), Known("", task))
+    assert [one.name for one in await harness.machines()] == ["one"]
+    asked = [call for call in harness.faults.calls if "/operations/" in call]
+    assert asked == ([f"GET /subscriptions/{SUBSCRIPTION}/operations/y"] if "elsewhere" in task else [])
 
 
 async def test_a_disk_that_lost_its_tags_is_known_by_its_name(harness: AzureHarness) -> None:

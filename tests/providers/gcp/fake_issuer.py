@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -82,7 +83,7 @@ class Issuer:
 
     def is_good(self, authorization: str, clock: Clock) -> bool:
         kind, _, token = authorization.partition(" ")
-        return kind == "Bearer" and clock.monotonic() < self.tokens.get(token, 0.0)
+        return kind == "Bearer" and clock.monotonic() < self.tokens.get(token, -math.inf)
 
 
 def _read(assertion: str) -> tuple[dict[str, Any], bool]:

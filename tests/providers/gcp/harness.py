@@ -66,7 +66,7 @@ class GcpHarness(Harness):
 
     async def leftovers(self) -> list[str]:
         in_use = {one["source"] for vm in self.google.existing("instances") for one in vm.body["disks"]}
-        disks = [one for one in self.google.existing("disks") if one.shown(0)["selfLink"] not in in_use]
+        disks = [one for one in self.google.existing("disks") if one.shown(self.google.now)["selfLink"] not in in_use]
         balancing = [one for kind in _BALANCING for one in self.google.existing(kind)]
         return sorted(one.path for one in (*disks, *balancing))
 
@@ -90,7 +90,7 @@ class GcpHarness(Harness):
     async def add_stranger(self, name: str) -> None:
         path = f"projects/{PROJECT}/zones/us-central1-a/instances/{name}"
         body = {"machineType": f"https://x/v1/projects/{PROJECT}/zones/us-central1-a/machineTypes/e2-standard-2"}
-        self.google.things[path] = Thing(path, {**body, "disks": []}, phases=[(0.0, "RUNNING")])
+        self.google.things[path] = Thing(path, {**body, "disks": []}, phases=[(self.google.now, "RUNNING")])
 
     async def add_image(self, name: str) -> str:
         added = image(name)

@@ -12,6 +12,7 @@ from butler.providers.contract import ExtraDisk, Known, MachineOrder, Provider
 from butler.providers.gcp import sizes
 from butler.providers.testing import Fault
 from butler.providers.testing.driving import driving
+from tests.providers.gcp.fake_issuer import key_file
 from tests.providers.gcp.fake_project import PROJECT, Thing
 from tests.providers.gcp.harness import GcpHarness
 from tests.providers.gcp.worlds import asked, brought_up, connected, google_cloud, zones
@@ -138,6 +139,19 @@ async def test_a_machine_takes_few_calls() -> None:
             await driver.take_down(order)
         assert len(coming) == 7, coming
         assert len(world.faults.calls) - len(coming) == 7, world.faults.calls[len(coming) :]
+
+
+async def test_a_proxy_is_the_way_to_everything() -> None:
+    """The fake takes the place of the proxy here; the names behind it lead nowhere."""
+    async with google_cloud(endpoint="http://compute.example.invalid") as world:
+        key = key_file("http://oauth2.example.invalid")
+        provider = world.connected(key, proxy=world.url)
+        try:
+            machine = await provider.create(world.order("behind"))
+        finally:
+            await provider.close()
+        assert machine.task
+        assert zones(world) == [A]
 
 
 # -- zones ---------------------------------------------------------------------------------------------------------

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
 
 from butler.api.model import Address
-from butler.kube.client import Client, Object
+from butler.errors import ApiError, NotFound
+from butler.kube import kubeconfig
+from butler.kube.client import Client, Object, Selection
 from butler.kube.config import Config
 from butler.kube.http import HttpClient
 from butler.providers.harvester import kinds
@@ -30,6 +33,8 @@ _RBAC = {
     kind: Address("rbac.authorization.k8s.io", "v1", kind, f"{kind.lower()}s", kind in ("Role", "RoleBinding"))
     for kind in ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
 }
+_DOMAIN = {"devices": {}, "resources": {"limits": {"memory": "1Gi"}}}
+_PROBE = {"runStrategy": "Halted", "template": {"spec": {"domain": _DOMAIN}}}
 _HOOKS = {
     kind: Address("admissionregistration.k8s.io", "v1", kind, f"{kind.lower()}s", False)
     for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
@@ -96,42 +101,74 @@ class Upstream:
     authority: bytes
     tls: ssl.SSLContext
     """With which something on loopback may serve so that the authority stands for it."""
+    machine: fake_kinds.Schema = field(default_factory=lambda: fake_kinds.VIRTUAL_MACHINE)
+    """What KubeVirt takes."""
 
 
 @asynccontextmanager
 async def harvester(upstream: Upstream, namespace: str = "default") -> AsyncIterator[Fake]:
-    """A Harvester made of an API server that has nothing yet."""
+    """A Harvester made of an API server; what it had before as Harvester, it has still."""
     client = upstream.client
     trust = ssl.create_default_context(cadata=upstream.config.cluster.authority.read().decode())
     gate, admission = Gate(upstream.config.cluster.server, trust, client), Admission(client)
     async with AsyncExitStack() as stack:
         admin = await stack.enter_async_context(HttpClient(upstream.config))
-        await _install(client, namespace)
         hooks = await stack.enter_async_context(serving(admission.app(), upstream.tls))
+        for definition in fake_kinds.definitions(upstream.machine):
+            await _apply(client, definition, _DEFINITION)
+        await _install(client, namespace)
         for hook in fake_admission.configurations(hooks, upstream.authority):
-            await client.create(hook, _HOOKS[hook["kind"]])
+            await _apply(client, hook, _HOOKS[hook["kind"]])
         token, operator = [await _token(admin, name, namespace) for name in ("butler", "operator")]
         url = await stack.enter_async_context(gate.open(upstream.tls))
         controllers = Controllers(client, namespace)
         made = Fake(url, namespace, upstream.authority, token, operator, client, gate, admission, controllers)
+        await _until(lambda: made.add_network(NETWORK))
         await made.add_image(IMAGE)
-        await made.add_network(NETWORK)
+        await _until(lambda: _is_in_force(made))
+        gate.faults.forget()
+        gate.requests.clear()
         yield made
 
 
 async def _install(client: Client, namespace: str) -> None:
-    for definition in fake_kinds.definitions():
-        await client.create(definition, _DEFINITION)
-    if namespace != "default":
-        await client.create(_object(_NAMESPACE, {"name": namespace}), _NAMESPACE)
+    await _apply(client, _object(_NAMESPACE, {"name": namespace}), _NAMESPACE)
     for document in (*policy(namespace), _everything(namespace)):
-        await client.create(document, _RBAC[document["kind"]])
-    await client.create(_object(kinds.SETTING, {"name": "server-version"}, value="v1.8.2"), kinds.SETTING)
+        await _apply(client, document, _RBAC[document["kind"]])
+    setting = _object(kinds.SETTING, {"name": "server-version"}, value="v1.8.2")
+    await _until(lambda: _apply(client, setting, kinds.SETTING))
     provisioner = {"provisioner": "driver.longhorn.io"}
-    await client.create(_object(kinds.STORAGE_CLASS, {"name": STORAGE_CLASS}, **provisioner), kinds.STORAGE_CLASS)
-    await client.create(_object(kinds.NODE, {"name": "harvester-0"}), kinds.NODE)
+    await _apply(client, _object(kinds.STORAGE_CLASS, {"name": STORAGE_CLASS}, **provisioner), kinds.STORAGE_CLASS)
+    await _apply(client, _object(kinds.NODE, {"name": "harvester-0"}), kinds.NODE)
     ready = {"conditions": [{"type": "Ready", "status": "True"}]}
     await client.patch(kinds.NODE, "harvester-0", {"status": ready}, subresource="status")
+
+
+async def _apply(client: Client, obj: Object, kind: Address) -> None:
+    await client.apply(obj, kind, manager="fake")
+
+
+async def _is_in_force(made: Fake) -> None:
+    """Whether the API server has heard of all rights and webhooks. Raises ApiError as long as it has not."""
+    probe = _object(kinds.VIRTUAL_MACHINE, {"name": "probe", "namespace": made.namespace}, spec=_PROBE)
+    answer = await made.client.create(probe, kinds.VIRTUAL_MACHINE, dry_run=True)
+    if "memory" not in answer["spec"]["template"]["spec"]["domain"]:
+        raise NotFound("nobody has changed it")
+    account = kubeconfig.parse(made.kubeconfig(), Path("kubeconfig")).config()
+    async with HttpClient(account) as client:
+        await client.list(kinds.VIRTUAL_MACHINE, Selection(made.namespace))
+        await client.list(kinds.NODE)
+
+
+async def _until(attempt: Callable[[], Awaitable[object]]) -> None:
+    """Another API server than ours takes a moment to know what it was told."""
+    for _ in range(100):
+        try:
+            await attempt()
+            return
+        except ApiError:
+            await asyncio.sleep(0.05)
+    await attempt()
 
 
 def policy(namespace: str) -> list[Object]:

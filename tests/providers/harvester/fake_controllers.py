@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 from butler.api.model import Address
@@ -195,10 +196,13 @@ class Controllers:
             await self.client.create(made, kind)
 
     async def _change(self, kind: Address, obj: Object, change: Any, subresource: str = "") -> None:
-        await self.client.patch(kind, obj["metadata"]["name"], change, self.namespace, subresource=subresource)
+        # A garbage collector may have been quicker.
+        with suppress(NotFound):
+            await self.client.patch(kind, obj["metadata"]["name"], change, self.namespace, subresource=subresource)
 
     async def _delete(self, kind: Address, obj: Object) -> None:
-        await self.client.delete(kind, obj["metadata"]["name"], self.namespace)
+        with suppress(NotFound):
+            await self.client.delete(kind, obj["metadata"]["name"], self.namespace)
 
 
 def imported(image: Object) -> Object:

@@ -112,4 +112,12 @@ async def serving(app: web.Application, tls: ssl.SSLContext) -> AsyncIterator[st
         await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls).start()
         yield f"https://127.0.0.1:{runner.addresses[0][1]}"
     finally:
+        _abort(runner.server)
         await runner.cleanup()
+
+
+def _abort(server: web.Server | None) -> None:
+    """Over TLS, each connection would wait for its client's farewell."""
+    for connection in server.connections if server is not None else ():
+        if connection.transport is not None:
+            connection.transport.abort()

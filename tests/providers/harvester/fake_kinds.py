@@ -173,14 +173,16 @@ IMAGE_STATUS = thing(
 )
 
 
-def definitions() -> list[dict[str, Any]]:
-    """The CustomResourceDefinitions."""
-    vm_status = thing(printableStatus=TEXT, ready=FLAG, created=FLAG, runStrategy=TEXT, conditions=CONDITIONS)
-    instance_status = thing(phase=TEXT, interfaces=INTERFACES, conditions=CONDITIONS, nodeName=TEXT)
+def definitions(machine: Schema = VIRTUAL_MACHINE) -> list[dict[str, Any]]:
+    """The CustomResourceDefinitions; what KubeVirt takes may be given as KubeVirt itself has it."""
+    instance = machine["properties"]["template"]["properties"]["spec"]
+    volume = machine["properties"]["dataVolumeTemplates"]["items"]["properties"]["spec"]
+    shown = thing(printableStatus=TEXT, ready=FLAG, created=FLAG, runStrategy=TEXT, conditions=CONDITIONS)
+    running = thing(phase=TEXT, interfaces=INTERFACES, conditions=CONDITIONS, nodeName=TEXT)
     return [
-        _definition(kinds.VIRTUAL_MACHINE, "spec", spec=VIRTUAL_MACHINE, status=vm_status),
-        _definition(kinds.INSTANCE, "spec", spec=INSTANCE_SPEC, status=instance_status),
-        _definition(kinds.DATA_VOLUME, "spec", spec=DATA_VOLUME_SPEC, status=thing(phase=TEXT, progress=TEXT)),
+        _definition(kinds.VIRTUAL_MACHINE, "spec", spec=machine, status=shown),
+        _definition(kinds.INSTANCE, "spec", spec=instance, status=running),
+        _definition(kinds.DATA_VOLUME, "spec", spec=volume, status=thing(phase=TEXT, progress=TEXT)),
         _definition(kinds.IMAGE, "spec", spec=IMAGE, status=IMAGE_STATUS),
         _definition(kinds.SETTING, value=TEXT, default=TEXT, source=TEXT, customized=FLAG, status=FREE),
         _definition(kinds.NETWORK, spec=thing(config=TEXT)),

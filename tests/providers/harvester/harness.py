@@ -31,11 +31,11 @@ PATIENCE = 0.5
 """Seconds; a call over TLS on a busy computer takes a while."""
 
 
-def config(namespace: str = "default", **section: Any) -> ProviderConfig:
+def config(namespace: str = "default", *, key: str | None = None, **section: Any) -> ProviderConfig:
     given = {"network_name": f"{namespace}/{NETWORK}", "image_name": f"{namespace}/{IMAGE}", **section}
     spec = ProviderConfigSpec(
         provider=ProviderType.HARVESTER,
-        credentials_ref=SecretRef(name="harvester-kubeconfig", namespace="butler-system"),
+        credentials_ref=SecretRef(name="harvester-kubeconfig", namespace="butler-system", key=key),
         harvester=HarvesterSection(namespace=namespace, **given),
     )
     return ProviderConfig(metadata=ObjectMeta(name="harvester-prod", namespace="butler-system"), spec=spec)

@@ -47,7 +47,7 @@ async def test_rights_that_are_missing_are_named(harness: HarvesterHarness) -> N
     await harness.fake.client.patch(ROLE, "butler", {"rules": []}, "default")
     found = await checks(harness)
     said = found["permissions"].message
-    assert said.startswith("In namespace default these are not allowed: create virtualmachines.kubevirt.io, list")
+    assert said.startswith("In namespace default these are not allowed: create virtualmachines.kubevirt.io, get")
     assert said.endswith("delete secrets.")
     assert not found["capacity"].passed
 

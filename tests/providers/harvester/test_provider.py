@@ -268,6 +268,16 @@ async def test_what_keeps_a_vm_from_starting_is_told(harness: HarvesterHarness) 
     assert raised.value.retryable
 
 
+async def test_a_name_whose_vm_is_just_going_is_waited_for(harness: HarvesterHarness) -> None:
+    order = harness.order("web")
+    await brought_up(harness, order)
+    successor = replace(order, token="44444444-4444-4444-8444-444444444444")
+    assert "the name web is taken in namespace default" in await refusal(harness, successor)
+    async with connected(harness) as provider:
+        await provider.delete(order.name, order.token)
+    assert "a VM of this name is just going" in await refusal(harness, successor, ProviderUnavailable)
+
+
 # -- what is there ----------------------------------------------------------------------------------------------
 
 

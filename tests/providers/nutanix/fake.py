@@ -6,7 +6,10 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID, uuid5
+
+from aiohttp import web
 
 from butler.providers.testing import Faults
 
@@ -21,6 +24,8 @@ SUBNET, IMAGE, ISO, CONTAINER = (f"0005b0f1-0000-4000-8000-0000000001{number}0" 
 _EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 _SPACE = UUID("0005b0f1-1111-4111-8111-000000000000")
 NEVER = float("inf")
+BODY: web.RequestKey[Any] = web.RequestKey("body", object)
+"""What came with a request, as JSON."""
 
 
 @dataclass

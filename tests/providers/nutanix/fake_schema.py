@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from aiohttp import web
+
+BODY: web.RequestKey[Any] = web.RequestKey("body", object)
+"""Where a request keeps what it brought."""
 _UUID = re.compile(r"[a-fA-F0-9]{8}(-[a-fA-F0-9]{4}){3}-[a-fA-F0-9]{12}")
 
 
@@ -82,6 +86,8 @@ _METADATA = {
     "uuid": UUID,
     "spec_version": Number(),
     "categories": dict,
+    "project_reference": dict,
+    "owner_reference": dict,
     "use_categories_mapping": bool,
 }
 

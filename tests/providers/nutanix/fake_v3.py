@@ -58,7 +58,7 @@ class V3Api:
     # -- VMs --------------------------------------------------------------------------------------------------
 
     def _make_vm(self, request: web.Request) -> web.Response:
-        body = _checked(request["body"], schema.V3_VM)
+        body = _checked(request[schema.BODY], schema.V3_VM)
         uuid = self._own_uuid(body["metadata"], self.prism.vms)
         spec = body["spec"]
         wanted = spec["resources"]
@@ -85,8 +85,10 @@ class V3Api:
 
     def _change_vm(self, request: web.Request) -> web.Response:
         vm = _there(request, self.prism.vms)
-        body = _checked(request["body"], schema.V3_VM)
+        body = _checked(request[schema.BODY], schema.V3_VM)
         self.prism.meddle(vm)
+        if body["metadata"].get("categories") != {"Environment": "Test"}:
+            raise Refused(422, "INVALID_REQUEST", "the change would take the categories away")
         if body["metadata"].get("spec_version") != vm.version or vm.gone_at != NEVER:
             raise Refused(409, "CONCURRENT_REQUESTS_NOT_ALLOWED", "Edit conflict: please retry change.")
         task = self.prism.switch(vm, body["spec"]["resources"].get("power_state") == "ON")
@@ -109,7 +111,7 @@ class V3Api:
         if vm.is_made or vm.failure:
             status |= spec
         wished = {**spec, "resources": {**spec["resources"], "power_state": "ON"}}
-        metadata = {"kind": "vm", "uuid": vm.uuid, "spec_version": vm.version, "categories": {}}
+        metadata = {"kind": "vm", "uuid": vm.uuid, "spec_version": vm.version, "categories": {"Environment": "Test"}}
         return {"api_version": "3.1", "metadata": metadata, "spec": wished, "status": status}
 
     # -- everything else --------------------------------------------------------------------------------------
@@ -131,7 +133,7 @@ class V3Api:
         return web.json_response(shown)
 
     def _make_image(self, request: web.Request) -> web.Response:
-        body = _checked(request["body"], schema.V3_IMAGE)
+        body = _checked(request[schema.BODY], schema.V3_IMAGE)
         uuid = self._own_uuid(body["metadata"], self.prism.images)
         spec, wanted = body["spec"], body["spec"]["resources"]
         image = Image(
@@ -162,7 +164,7 @@ class V3Api:
 
     def _list(self, request: web.Request) -> web.Response:
         kind = request.match_info["kind"]
-        body = _checked(request["body"], schema.V3_LIST)
+        body = _checked(request[schema.BODY], schema.V3_LIST)
         if kind not in _FILTERS or body.get("kind", kind) != kind:
             raise Refused(422, "INVALID_REQUEST", f"no kind {kind}")
         if body.get("length", 20) > _MOST[kind]:
@@ -200,7 +202,7 @@ class V3Api:
         ]
 
     def _groups(self, request: web.Request) -> web.Response:
-        body = _checked(request["body"], schema.V3_GROUPS)
+        body = _checked(request[schema.BODY], schema.V3_GROUPS)
         if body["entity_type"] != "storage_container":
             raise Refused(422, "INVALID_REQUEST", f"no entity type {body['entity_type']}")
         found = list(self.prism.containers.items())[body.get("group_member_offset", 0) :][:PAGE]
@@ -209,7 +211,7 @@ class V3Api:
         return web.json_response({"group_results": groups, "filtered_entity_count": len(self.prism.containers)})
 
     def _identifiers(self, request: web.Request) -> web.Response:
-        body = _checked(request["body"], schema.V3_IDENTIFIERS)
+        body = _checked(request[schema.BODY], schema.V3_IDENTIFIERS)
         prism, key = self.prism, body.get("client_identifier", "")
         uuid, end = prism.identifiers.get(key, ("", 0.0))
         if end <= prism.now:

@@ -78,7 +78,7 @@ class V4Api:
         return _page(request, shown, "vmm.v4.ahv.config.ListVmsApiResponse")
 
     def _make_vm(self, request: web.Request) -> web.Response:
-        body = _checked(request["body"], schema.V4_VM)
+        body = _checked(request[schema.BODY], schema.V4_VM)
 
         def make() -> Task:
             return self.prism.add_vm(_vm_of(self.prism, body), False, keeps_failed=False)
@@ -136,7 +136,7 @@ class V4Api:
         return answer
 
     def _make_image(self, request: web.Request) -> web.Response:
-        body = _checked(request["body"], schema.V4_IMAGE)
+        body = _checked(request[schema.BODY], schema.V4_IMAGE)
 
         def make() -> Task:
             uuid, now = self.prism.new_uuid(), self.prism.now

@@ -11,6 +11,7 @@ from aiohttp import web
 from butler.providers.testing import Fault
 from butler.providers.testing.faults import RETRY_AFTER
 from butler.providers.testing.web import Handler, troubling
+from tests.providers.nutanix import fake_schema as schema
 from tests.providers.nutanix.fake import PASSWORD, PRODUCT, USER, Prism
 from tests.providers.nutanix.fake_v3 import V3Api
 from tests.providers.nutanix.fake_v3 import error as v3_error
@@ -29,7 +30,7 @@ def app(prism: Prism) -> web.Application:
         prism.settle()
         body = await request.json() if request.can_read_body else None
         prism.recorded.append((request.method, request.path, body))
-        request["body"] = body
+        request[schema.BODY] = body
         try:
             answer = _refused(prism, request) or await handler(request)
         except web.HTTPNotFound:

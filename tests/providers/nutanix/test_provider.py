@@ -243,7 +243,7 @@ async def test_somebody_elses_change_in_between_is_tried_again(harness: NutanixH
     await brought_up(harness, order)
     await harness.stop(order.token)
     harness.prism.meddling = 1
-    with pytest.raises(ProviderUnavailable, match="409|412"):
+    with pytest.raises(ProviderUnavailable, match=r"409|412"):
         await provider.create(order)
     assert (await brought_up(harness, order)).power is Power.RUNNING
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+import yaml
 
 from butler.api.credentials import canonical_keys
+from butler.api.normalise import normalise
+from butler.api.provider import ProviderConfig
 from butler.api.sections.nutanix import Entity, PrismCentral
 from butler.api.shared import ProviderType
 from butler.errors import CredentialsInvalid, InvalidConfiguration
@@ -17,6 +23,7 @@ from butler.providers.nutanix.version import offered
 from tests.providers.nutanix.fake import CLUSTER, SUBNET
 from tests.providers.nutanix.harness import CREDENTIALS, PLACES, config
 
+ROOT = Path(__file__).parents[3]
 URL = "https://prism.example.com"
 OF_CLUSTER_API = (
     '[{"type":"basic_auth","data":{"prismCentral":{"username":"admin","password":"a\\"b"},"prismElements":null}}]'
@@ -105,3 +112,20 @@ def test_only_released_versions_that_are_known_are_spoken() -> None:
     ]
     assert offered(routes) == {"vmm": "v4.2"}
     assert offered("<html>") == {}
+
+
+def written() -> list[Any]:
+    """The ProviderConfigs of the guide and of the example."""
+    guide = (ROOT / "docs/howto/providers/nutanix.md").read_text()
+    texts = [
+        *re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL),
+        (ROOT / "examples/providers/nutanix.yaml").read_text(),
+    ]
+    documents = [one for text in texts for one in yaml.safe_load_all(text)]
+    return [one for one in documents if one["kind"] == "ProviderConfig"]
+
+
+@pytest.mark.parametrize("document", written())
+def test_what_the_guide_says_can_be_used(document: Any) -> None:
+    given = normalise(msgspec.convert(document, ProviderConfig))
+    assert settings(given, CREDENTIALS).url == "https://prism-central.example.com:9440"

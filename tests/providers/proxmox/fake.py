@@ -153,6 +153,9 @@ class Pve:
         """Privileges by path, and whether they hold for what is below."""
         self.unseen: set[int] = set()
         """VMs that the user is not allowed to see."""
+        self.containers: set[int] = set()
+        """Guests that are no VMs."""
+        self.needs_second_factor = False
         self.guests: dict[int, Guest] = {}
         self.tasks: dict[str, Task] = {}
         self.tickets: dict[str, float] = {}

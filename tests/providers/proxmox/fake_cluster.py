@@ -42,6 +42,8 @@ def ticket(pve: Pve, call: Call) -> Any:
         raise Refused(401, "authentication failure")
     made = f"PVE:{USER}:{next(pve.numbers):08X}::c2lnbmF0dXJl+/{len(pve.tickets)}=="
     pve.tickets[made] = pve.now + TICKET_LIFE
+    if pve.needs_second_factor:
+        return {"username": USER, "ticket": f"PVE:!tfa!{made}", "CSRFPreventionToken": csrf_of(made), "NeedTFA": 1}
     return {"username": USER, "ticket": made, "CSRFPreventionToken": csrf_of(made), "clustername": "lab"}
 
 
@@ -69,8 +71,9 @@ def _is_seen(pve: Pve, guest: Guest) -> bool:
 
 
 def _guest(pve: Pve, guest: Guest) -> dict[str, Any]:
+    kind = "lxc" if guest.vmid in pve.containers else "qemu"
     found: dict[str, Any] = {
-        "type": "qemu", "id": f"qemu/{guest.vmid}", "vmid": guest.vmid, "node": guest.node, "status": "unknown",
+        "type": kind, "id": f"{kind}/{guest.vmid}", "vmid": guest.vmid, "node": guest.node, "status": "unknown",
     }  # fmt: skip
     live = {name: guest.conf[name] for name in ("lock", "tags") if name in guest.conf}
     return found | pve.statistics.get(guest.vmid, {}) | live

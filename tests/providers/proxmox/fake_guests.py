@@ -324,6 +324,8 @@ def start(pve: Pve, call: Call) -> Any:
 def _started(pve: Pve, guest: Guest) -> None:
     unlocked(guest)
     alone(guest)
+    if guest.running_since is not None:
+        raise Refused(500, f"VM {guest.vmid} already running")
     if guest.is_template:
         raise Refused(500, "you can't start a vm if it's a template")
     host = pve.hosts[guest.node]
@@ -368,7 +370,7 @@ def interfaces(pve: Pve, call: Call) -> Any:
     low = int(mac[-2:], 16), int(mac[-5:-3], 16)
     return {"result": [
         _interface("lo", "00:00:00:00:00:00", ("127.0.0.1", 8)),
-        _interface("eth0", mac, (f"203.0.113.{low[0]}", 24), ("fe80::1", 64), (f"10.40.{low[1]}.{low[0]}", 16)),
+        _interface("eth0", mac, (f"93.184.216.{low[0]}", 24), ("fe80::1", 64), (f"10.40.{low[1]}.{low[0]}", 16)),
         _interface("cni0", "3a:00:00:00:00:01", ("10.244.0.1", 24)),
         {"name": "bond0", "hardware-address": mac},
     ]}  # fmt: skip

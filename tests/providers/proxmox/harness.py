@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +16,7 @@ from butler.providers import registry
 from butler.providers.contract import ExtraDisk, MachineOrder, Provider, Surroundings
 from butler.providers.images import Images
 from butler.providers.testing import Fault, Harness, Seen
+from butler.providers.testing.web import serving
 
 # The modules say with a decorator what they handle.
 from tests.providers.proxmox import fake_cluster, fake_guests  # noqa: F401
@@ -49,6 +52,8 @@ class ProxmoxHarness(Harness):
     secrets = (TOKEN_SECRET, PASSWORD)
     step = 20.0
     patience = 400.0
+    waits = 0.6
+    """Seconds of real time a call may take."""
 
     def __init__(self, pve: Pve, url: str, credentials: dict[str, str] = TOKEN, **section: Any) -> None:
         self.pve, self.url, self.faults = pve, url, pve.faults
@@ -63,8 +68,8 @@ class ProxmoxHarness(Harness):
 
     def connected(self, credentials: dict[str, str] = TOKEN, **section: Any) -> Provider:
         # Where silence is to come it should not last; elsewhere a busy computer is no reason to fail.
-        patience = 0.2 if self.faults.expects(Fault.SILENT) else 0.6
-        surroundings = Surroundings(clock=self.pve.clock, patience=patience)
+        waits = 0.2 if self.faults.expects(Fault.SILENT) else self.waits
+        surroundings = Surroundings(clock=self.pve.clock, patience=waits)
         return registry.connect(config(self.url, **{**self._section, **section}), credentials, surroundings)
 
     async def machines(self) -> list[Seen]:
@@ -170,3 +175,13 @@ def read_iso(image: bytes) -> dict[str, bytes]:
             found[name] = image[start * 2048 : start * 2048 + size]
         at += length
     return found
+
+
+@asynccontextmanager
+async def running(credentials: dict[str, str] = TOKEN, **section: Any) -> AsyncIterator[ProxmoxHarness]:
+    """A cluster that answers, and a way to look behind it."""
+    pve = cluster()
+    async with serving(pve.app()) as url:
+        harness = ProxmoxHarness(pve, url, credentials, **section)
+        harness.waits = 10.0
+        yield harness

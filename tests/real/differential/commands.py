@@ -7,12 +7,10 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from tests.real.differential.differences import Difference
 from tests.real.servers import Cluster
 
 KUBECTL = Path(sys.executable).parent / "kubectl"
@@ -27,10 +25,8 @@ class Command:
     """The arguments as in a shell."""
     given: str = ""
     """Standard input."""
-    is_shown: bool = True
-    """Whether more than the exit code is compared."""
-    differs: Mapping[str, Difference] = field(default_factory=dict)
-    """Lines that differ on purpose, by a pattern that they match on either side."""
+    shown: str = ""
+    """A pattern of the lines that are compared; all of them without it."""
 
 
 @dataclass(frozen=True)
@@ -107,11 +103,13 @@ _WORDS = (
     (re.compile(r"127\.0\.0\.1:\d+"), "<server>"),
     (re.compile(r"\b10\.\d+\.\d+\.\d+\b"), "<address>"),
     (re.compile(r"eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+"), "<signed>"),
-    (re.compile(r'(?<=resourceVersion: ")\d+(?=")|(?<="resourceVersion": ")\d+(?=")'), "<version>"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ [+-]\d{4}"), "<time>"),
+    (re.compile(r'(?i)(resource ?version\\?"?: *\\?"?)\d+'), r"\1<version>"),
     (re.compile(r"\b(?:\d+[dhms]){1,2}\b"), "<age>"),
     (re.compile(r"/tmp/\S+"), "<file>"),
     (re.compile(r"\b3[0-2]\d{3}\b"), "<port>"),
     (re.compile(r"-[bcdfghjklmnpqrstvwxz2456789]{5}\b"), "-<random>"),
+    (re.compile(r"(?<=Expected resource version to be 1, was )\d+"), "<version>"),
     (re.compile(r"  +"), "  "),
     (re.compile(r" +$"), ""),
 )
@@ -120,40 +118,30 @@ _WORDS = (
 def alike(text: str) -> list[str]:
     """The lines of an output, without what no two servers have in common."""
     lines = []
-    for line in text.splitlines():
+    # kubectl itself logs when its own patience ends.
+    for line in (one for one in text.splitlines() if "reflector.go" not in one):
         for pattern, word in _WORDS:
             line = pattern.sub(word, line)
         lines.append(line)
     return lines
 
 
-@dataclass
-class Verdict:
-    """Of one script."""
-
-    open: list[str] = field(default_factory=list)
-    deliberate: set[Difference] = field(default_factory=set)
-
-
-def judge(script: Script, real: list[Printed], embedded: list[Printed]) -> Verdict:
-    verdict = Verdict()
+def differences(script: Script, real: list[Printed], embedded: list[Printed]) -> list[str]:
+    """Where the two differ, each in a few lines."""
+    found: list[str] = []
     for command, theirs, ours in zip(script.commands, real, embedded, strict=True):
-        found = list(_mismatches(command, theirs, ours, verdict))
-        if found:
-            verdict.open.append("\n".join([f"kubectl {command.said}", *found]))
-    return verdict
-
-
-def _mismatches(command: Command, real: Printed, embedded: Printed, verdict: Verdict) -> list[str]:
-    found = [] if real.code == embedded.code else [f"  exit code {real.code} and {embedded.code}"]
-    if not (command.is_shown or found):
-        return []
-    for theirs, ours in ((real.out, embedded.out), (real.err, embedded.err)):
-        for one, other in zip_longest(alike(theirs), alike(ours), fillvalue="(nothing)"):
-            if one == other:
-                continue
-            marks = [mark for pattern, mark in command.differs.items() if re.search(pattern, f"{one}\n{other}")]
-            verdict.deliberate.update(marks)
-            if not marks:
-                found.append(f"  real:     {one}\n  embedded: {other}")
+        mismatches = [] if theirs.code == ours.code else [f"  exit code {theirs.code} and {ours.code}"]
+        mismatches += _mismatches(theirs.out, ours.out, command.shown)
+        mismatches += _mismatches(theirs.err, ours.err, command.shown)
+        if mismatches:
+            found.append("\n".join([f"kubectl {command.said}", *mismatches]))
     return found
+
+
+def _mismatches(real: str, embedded: str, shown: str) -> list[str]:
+    theirs, ours = ([line for line in alike(text) if re.search(shown, line)] for text in (real, embedded))
+    return [
+        f"  real:     {one}\n  embedded: {other}"
+        for one, other in zip_longest(theirs, ours, fillvalue="(nothing)")
+        if one != other
+    ]

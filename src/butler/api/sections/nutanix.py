@@ -96,3 +96,6 @@ class NutanixSection(Model):
     """Firmware of the machines."""
     proxy: HttpUrl | None = None
     """HTTP proxy on the way to Prism Central."""
+    tenant_credentials_name: str | None = None
+    """Secret in the namespace of every tenant cluster with which Cluster API reaches Prism Central; left out, Cluster
+    API uses the credentials it was installed with."""

@@ -58,3 +58,5 @@ class ProxmoxSection(Model):
     """Resource pool the machines belong to."""
     vmid_range: VmidRange | None = None
     """Left out, 100000 to 999999."""
+    worker_addresses: tuple[str, ...] = ()
+    """Addresses that Cluster API gives to workers of tenant clusters: single ones, ranges as first-last, or CIDR."""

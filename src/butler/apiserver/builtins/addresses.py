@@ -28,6 +28,8 @@ class Addresses:
     taken_ips: Collection[str] = frozenset()
     ports: tuple[int, int] = (30000, 32767)
     taken_ports: Collection[int] = frozenset()
+    is_trial: bool = False
+    """Nothing is taken after all, as in a dry run, which Kubernetes answers in other words."""
 
 
 def allocate(obj: Object, addresses: Addresses) -> list[FieldError]:
@@ -83,6 +85,8 @@ def _allocate_ip(found: Problems, obj: Object, addresses: Addresses) -> None:
 def _ip_problem(wanted: str, addresses: Addresses) -> str:
     network = ipaddress.ip_network(addresses.network)
     if ipaddress.ip_address(wanted) not in network:
+        if not addresses.is_trial:
+            return "the provided network does not match the current range"
         where = f"The range of valid IPs is {addresses.network}"
         return f"the provided IP ({wanted}) is not in the valid range. {where}"
     return ALREADY_TAKEN if wanted in addresses.taken_ips else ""

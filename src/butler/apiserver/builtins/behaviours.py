@@ -16,6 +16,7 @@ from . import (
     core,
     networking,
     pods,
+    quotas,
     rbac,
     services,
     storage,
@@ -27,6 +28,7 @@ from .shaping import Shape, shape_of_kind
 _THEMES = (
     config,
     core,
+    quotas,
     pods,
     workloads,
     batch,

@@ -86,9 +86,14 @@ def check_name(found: Problems, name: str, path: str) -> None:
         found.append(bad(path, name, "must be a standard resource type or fully qualified"))
 
 
+def is_quota_name(name: str) -> bool:
+    """Whether a quota of its own knows the resource."""
+    return name in _QUOTA or is_huge_page(name.removeprefix("requests."))
+
+
 def check_quota_name(found: Problems, name: str, path: str) -> None:
     check_name(found, name, path)
-    if "/" not in name and name not in _QUOTA and not is_huge_page(name.removeprefix("requests.")):
+    if "/" not in name and not is_quota_name(name):
         found.append(bad(path, name, "must be a standard resource for quota"))
 
 

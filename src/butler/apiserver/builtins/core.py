@@ -8,7 +8,7 @@ from butler.errors import FieldError, FieldProblem, not_supported
 
 from ..resources import Object
 from . import formats, quantities
-from .compute import check_name, check_quota_name, value_problems
+from .compute import check_name, value_problems
 from .containers import check_protocol
 from .model import BuiltIn
 from .pod_checks import EFFECTS
@@ -20,15 +20,6 @@ _STANDARD_FINALIZERS = {"kubernetes", "orphan", "foregroundDeletion"}
 _FIXED_CIDR = 'node updates may not change podCIDR except from "" to valid'
 _FIXED_PROVIDER = 'node updates may not change providerID except from "" to valid'
 _LIMIT_TYPES = {"Pod", "Container", "PersistentVolumeClaim"}
-_SCOPES = {
-    "Terminating",
-    "NotTerminating",
-    "BestEffort",
-    "NotBestEffort",
-    "PriorityClass",
-    "CrossNamespacePodAffinity",
-    "VolumeAttributesClass",
-}
 
 
 def _fill_namespace(obj: Object) -> None:
@@ -229,28 +220,6 @@ def _check_endpoint_port(found: Problems, port: Object, path: str, *, needs_name
     check_protocol(found, port, path)
 
 
-def _check_quota(obj: Object) -> list[FieldError]:
-    found: Problems = []
-    for name, value in (obj["spec"].get("hard") or {}).items():
-        path = f"spec.hard[{name}]"
-        check_quota_name(found, name, path)
-        found.extend(value_problems(name, value, path))
-    scopes = obj["spec"].get("scopes") or []
-    found.extend(bad("spec.scopes", scopes, "unsupported scope") for scope in scopes if scope not in _SCOPES)
-    for pair in ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"}):
-        if pair.issubset(scopes):
-            found.append(bad("spec.scopes", scopes, "conflicting scopes"))
-    return found
-
-
-def _check_quota_update(obj: Object, old: Object) -> list[FieldError]:
-    found = _check_quota(obj)
-    scopes = obj["spec"].get("scopes") or []
-    if set(scopes) != set(old["spec"].get("scopes") or []):
-        found.append(bad("spec.scopes", scopes, "field is immutable"))
-    return found
-
-
 def _fill_limit_range(obj: Object) -> None:
     for limit in obj["spec"]["limits"] or ():
         if limit.get("type") == "Container":
@@ -330,6 +299,5 @@ KINDS = {
     ("", "ServiceAccount"): BuiltIn(begin=_begin_service_account, carry=_carry_service_account),
     ("", "Event"): BuiltIn(check=_check_event),
     ("", "Endpoints"): BuiltIn(fill=_fill_endpoints, check=_check_endpoints),
-    ("", "ResourceQuota"): BuiltIn(check=_check_quota, check_update=_check_quota_update, status=True),
     ("", "LimitRange"): BuiltIn(fill=_fill_limit_range, check=_check_limit_range),
 }

@@ -37,7 +37,8 @@ class Documents:
                 body = msgspec.json.encode(space.access.tokens.key.key_set())
                 return Response(body=body, content_type="application/jwk-set+json")
             case "/.well-known/openid-configuration":
-                return _json(openid_configuration(f"https://{request.host}{space.prefix}"))
+                body = msgspec.json.encode(openid_configuration(f"https://{request.host}{space.prefix}"))
+                return Response(body=body, content_type="application/json")
             case "/openapi/v2":
                 return _document(request, space.openapi.v2(accept))
             case "/openapi/v3":

@@ -25,6 +25,19 @@ def go_text(value: Any) -> str:
 
 _UNFIT = re.compile(r"json: cannot unmarshal (\w+) into Go (?:struct field \S+|value) of type (\S+)")
 _KINDS = {"object": "map", "array": "slice", "number": "int64"}
+_ORDER, _TAKEN = "$setElementOrder/", ("$retainKeys", "$deleteFromPrimitiveList/")
+
+
+def left_over(change: Any) -> Any:
+    """What Kubernetes has left of a strategic patch when it is merged: without directives, and the lists they order."""
+    if not isinstance(change, dict):
+        return change
+    ordered = {name.removeprefix(_ORDER) for name in change if name.startswith(_ORDER)}
+    return {
+        name: left_over(value)
+        for name, value in change.items()
+        if name not in ordered and not name.startswith((_ORDER, *_TAKEN))
+    }
 
 
 def restoring(problem: str) -> str:
@@ -37,6 +50,9 @@ def restoring(problem: str) -> str:
         return f"cannot restore slice from {kind}"
     if wanted.startswith("map["):
         return f"cannot restore map from {kind}"
+    if (kind, wanted) == ("int64", "string"):
+        # Go could make a letter of a number, but does not want to.
+        return "cannot convert int64 to string"
     return f"cannot restore struct from: {kind}" if "." in wanted else f"unrecognized type: {wanted}"
 
 

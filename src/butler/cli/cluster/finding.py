@@ -12,7 +12,7 @@ from butler.errors import NotFound, ServiceUnavailable
 
 from .. import completion
 from ..lazy import MISSING, Failure
-from ..session import Session, running_platform
+from ..session import Session
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,7 +30,7 @@ def speaking_of(session: Session, name: str = "") -> Iterator[None]:
     except NotFound as error:
         about = error.details
         if about is None or not about.name:
-            raise Failure(_no_platform(session)) from error
+            raise Failure(session.not_a_platform("TenantClusters")) from error
         if not name or about.name != name:
             raise
         where = f"in namespace {session.namespace}"
@@ -38,19 +38,4 @@ def speaking_of(session: Session, name: str = "") -> Iterator[None]:
             f'there is no cluster "{name}" {where}; `butlerctl cluster list -A` shows all', MISSING
         ) from error
     except ServiceUnavailable as error:
-        raise Failure(f"{error}{_remedy(session)}") from error
-
-
-def _no_platform(session: Session) -> str:
-    return (
-        f"the API at {session.place} is not a Butler platform: it does not know TenantClusters. Choose another with "
-        "--kubeconfig or --context, or install Butler there with `butleradm up --kubeconfig FILE`"
-    )
-
-
-def _remedy(session: Session) -> str:
-    """What may help when nobody answers."""
-    platform = running_platform(session.environ)
-    if platform is not None and session.config.source == str(platform.kubeconfig):
-        return "; `butleradm status` says how the local platform is"
-    return f"; this is {session.place}; `butleradm up` starts a platform on this computer"
+        raise Failure(f"{error}{session.remedy()}") from error

@@ -60,10 +60,10 @@ async def create(session: Session, name: str | None, kind: str | None, **given: 
     draft = drafts.drafted(session, name, kind, given)
     meta = draft["metadata"]
     what = f"provider {meta['namespace']}/{meta['name']} cannot be created"
-    drafts.typed(making.with_credentials(draft, given), what)
-    await _accepted(session, draft, what, given["dry_run"])
-    secret = making.secret_for(draft, given)
+    is_new = making.place_credentials(draft, given)
     config = drafts.typed(draft, what)
+    await _accepted(session, draft, what, given["dry_run"])
+    secret = making.secret_for(draft, given) if is_new else None
     if given["check"]:
         await making.try_account(session, config, secret, what)
     if given["dry_run"]:
@@ -86,7 +86,7 @@ async def _accepted(session: Session, draft: Draft, what: str, is_dry: bool) -> 
         await making.ask_platform(session, draft, what)
     except (ServiceUnavailable, NoApi) as error:
         if not is_dry:
-            raise
+            raise error if isinstance(error, NoApi) else Failure(f"{error}{session.remedy()}") from error
         say(f"# not checked against a platform: {error}")
 
 

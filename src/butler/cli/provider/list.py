@@ -13,7 +13,7 @@ from butler.kube.client import Selection
 from ..command import Place
 from ..output import document, output_option, say, table
 from ..session import Session
-from .reaching import provider_command
+from .reaching import provider_command, speaking_of
 
 
 @provider_command(Place("Only those of this namespace.", "all namespaces"))
@@ -25,7 +25,8 @@ def list_(session: Session, output: str) -> None:
     Example:
       butleradm provider list
     """
-    configs = session.reader.list(ProviderConfig, Selection(session.wishes.namespace)).items
+    with speaking_of(session):
+        configs = session.reader.list(ProviderConfig, Selection(session.wishes.namespace)).items
     if output in ("json", "yaml"):
         click.echo(document([_item(one) for one in configs], output))
     elif output == "name":

@@ -29,8 +29,10 @@ _GIVEN = ("pairs", "files", "env_file")
 _NOTHING = "nothing was created; --no-check creates it all the same"
 
 
-def with_credentials(draft: Draft, given: Mapping[str, Any]) -> Draft:
-    """Let the draft say where the credentials are, or will be. Raises UsageError."""
+def place_credentials(draft: Draft, given: Mapping[str, Any]) -> bool:
+    """Let the draft say where the credentials are, or will be; answers whether they have to be written there.
+
+    Raises UsageError."""
     spec, kind = draft["spec"], _kind(draft)
     named = spec.get("credentialsRef") or (spec.get(kind.value) or {}).get("credentialsRef") if kind else None
     has_given = any(given[name] for name in _GIVEN)
@@ -38,17 +40,17 @@ def with_credentials(draft: Draft, given: Mapping[str, Any]) -> Draft:
         if has_given:
             raise click.UsageError("--secret names credentials that are there already; leave the other ones out")
         spec["credentialsRef"] = {"name": given["secret"]}
-    elif has_given or (named is None and kind is not None and kind not in drafts.WITHOUT_CREDENTIALS):
-        spec["credentialsRef"] = {"name": f"{draft['metadata']['name']}-credentials"}
-    return draft
+        return False
+    if not has_given and (named is not None or kind is None or kind in drafts.WITHOUT_CREDENTIALS):
+        return False
+    spec.setdefault("credentialsRef", named or {"name": f"{draft['metadata']['name']}-credentials"})
+    return True
 
 
-def secret_for(draft: Draft, given: Mapping[str, Any]) -> Draft | None:
-    """The Secret to write; None when there is one already, or none is needed. Raises Failure, UsageError."""
-    kind, ref = _kind(draft), draft["spec"].get("credentialsRef")
-    is_named = bool(given["secret"] or given["filename"]) and not any(given[name] for name in _GIVEN)
-    if kind is None or ref is None or is_named:
-        return None
+def secret_for(draft: Draft, given: Mapping[str, Any]) -> Draft:
+    """The Secret to write; what is missing for it is asked for. Raises Failure, UsageError."""
+    kind, ref = _kind(draft), draft["spec"]["credentialsRef"]
+    assert kind is not None, "a draft without it was refused"
     entries = credentials.gathered(kind, given["pairs"], given["files"], given["env_file"])
     namespace = ref.get("namespace") or draft["metadata"]["namespace"]
     return {
@@ -98,7 +100,8 @@ async def _sent(session: Session, draft: Draft, address: Address, what: str, *, 
     except Invalid as error:
         raise written.invalid(what, error, drafts.flag_for) from error
     except NotFound as error:
-        raise Failure(f"{what}: {error}") from error
+        is_kind = error.details is None or not error.details.name
+        raise Failure(session.not_a_platform("ProviderConfigs") if is_kind else f"{what}: {error}") from error
 
 
 def _exists(draft: Draft) -> str:
@@ -147,14 +150,18 @@ async def _connected(session: Session, config: ProviderConfig, secret: Draft | N
     return registry.connect(config, canonical_keys(kind, secret["stringData"], ref.key if ref else None), around)
 
 
+def message_of(check: Check) -> str:
+    """What it says, with what was found if that is not said already."""
+    return check.message if check.value in check.message else f"{check.message} ({check.value})"
+
+
 def told(checks: Iterable[Check]) -> list[str]:
     """A line for each, and below it what to do where one does not hold."""
     checks = list(checks)
     width = max((len(one.name) for one in checks), default=0)
     lines = []
     for one in checks:
-        value = f" ({one.value})" if one.value else ""
-        lines.append(f"  {'ok    ' if one.passed else 'FAILED'}  {one.name.ljust(width)}  {one.message}{value}")
+        lines.append(f"  {'ok    ' if one.passed else 'FAILED'}  {one.name.ljust(width)}  {message_of(one)}")
         if not one.passed and one.remedy:
             lines.append(f"          {' ' * width}  {one.remedy}")
     return lines

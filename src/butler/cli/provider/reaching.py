@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from butler.api.shared import SYSTEM_NAMESPACE
-from butler.errors import NotFound
+from butler.errors import NotFound, ServiceUnavailable
 
 from .. import completion
 from ..command import PROVIDERS, Place, command
@@ -41,12 +41,16 @@ def namespace_of(session: Session) -> str:
 
 
 @contextmanager
-def speaking_of(session: Session, name: str) -> Iterator[None]:
-    """Requests about one ProviderConfig: if it is missing, that is said, and how to find those there are."""
+def speaking_of(session: Session, name: str = "") -> Iterator[None]:
+    """Requests about ProviderConfigs, or about the one of this name: what is missing is named, and how to find it."""
     try:
         yield
+    except ServiceUnavailable as error:
+        raise Failure(f"{error}{session.remedy()}") from error
     except NotFound as error:
-        if error.details is None or error.details.name != name:
+        if error.details is None or not error.details.name:
+            raise Failure(session.not_a_platform("ProviderConfigs")) from error
+        if not name or error.details.name != name:
             raise
         where = f"in namespace {namespace_of(session)}"
         raise Failure(f'there is no provider "{name}" {where}; `butleradm provider list` shows all', MISSING) from error

@@ -22,10 +22,12 @@ async def validate(session: Session, name: str, output: str) -> None:
     Example:
       butleradm provider validate lab
     """
+    from .making import message_of
+
     async with connected(session, name) as (_, provider):
         checks = await provider.check()
     if output == "table":
-        rows = [[one.name, "True" if one.passed else "False", f"{one.message} {one.value}"] for one in checks]
+        rows = [[one.name, "True" if one.passed else "False", message_of(one)] for one in checks]
         click.echo(table(["CHECK", "PASSED", "MESSAGE"], rows, painted="PASSED"))
     else:
         items = [

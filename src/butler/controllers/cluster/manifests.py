@@ -82,4 +82,6 @@ async def ensure(client: Client, live: Object | None, wanted: Manifest) -> bool:
     if is_as_wanted(live, wanted):
         return False
     await client.apply(wanted.body, wanted.kind, manager=names.MANAGER)
+    if "status" in wanted.body:
+        await client.apply(wanted.body, wanted.kind, manager=names.MANAGER, subresource="status")
     return True

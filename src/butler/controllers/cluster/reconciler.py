@@ -17,6 +17,7 @@ from butler.engines.tenants import Tenants, admin_kubeconfig_secret
 from butler.errors import FieldError, FieldProblem, NotFound
 from butler.kube.client import Selection
 from butler.providers import registry
+from butler.providers.contract import KeptByButler
 from butler.runtime.clock import Clock, SystemClock
 from butler.runtime.manager import Manager
 from butler.runtime.objects import Kind, identity_of, key
@@ -82,6 +83,7 @@ class TenantClusters(Reconciler[TenantCluster]):
         self.permissions = (
             *(Permission(kind, ("patch", "create", "delete", "get")) for kind in (kinds.NAMESPACE, *made)),
             Permission(kinds.SECRET, ("get",)),
+            *(Permission(one.cluster_kind, ("patch",), "status") for one in templates if isinstance(one, KeptByButler)),
         )
         for kind in (*inside, kinds.MachineSetSeen):
             manager.informers.of(kind, _SELECTIONS.get(kind)).index(BY_NAMESPACE, _namespace_of)

@@ -12,6 +12,7 @@ from aiobotocore.config import AioConfig
 from aiobotocore.session import AioSession
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 from botocore.loaders import Loader
+from botocore.parsers import ResponseParserError
 
 from butler.errors import MachineRejected, ProviderError, ProviderUnavailable, RateLimited
 
@@ -86,7 +87,7 @@ class Api:
         except ParamValidationError as error:
             said = cleaned(str(error), (*self._settings.keys.secrets, *hidden))
             raise MachineRejected(NAME, about, f"{call}: {said}") from None
-        except (BotoCoreError, OSError) as error:
+        except (BotoCoreError, ResponseParserError, OSError) as error:
             raise ProviderUnavailable(NAME, about, f"{type(error).__name__} for {call}") from None
 
     async def every(self, call: str, key: str, about: str = "", **parameters: Any) -> list[Any]:

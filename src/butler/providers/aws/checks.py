@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from butler.errors import CredentialsInvalid, MachineRejected
 
 from ..contract import Check, MachineOrder
@@ -60,9 +62,7 @@ async def _network(api: Api, settings: Settings, catalog: Catalog) -> tuple[tupl
 async def _groups(api: Api, settings: Settings, vpc: str) -> None:
     if not settings.security_groups:
         return
-    found = await api.every(
-        "ec2.describe_security_groups", "SecurityGroups", GroupIds=list(settings.security_groups)
-    )
+    found = await api.every("ec2.describe_security_groups", "SecurityGroups", GroupIds=list(settings.security_groups))
     for group in found:
         if group["VpcId"] != vpc:
             message = f"security group {group['GroupId']} is in {group['VpcId']}, and the subnets are in {vpc}"
@@ -100,7 +100,7 @@ async def _permissions(
     return (Check("permissions", True, "Instances may be made and ended."),)
 
 
-async def _may(api: Api, call: str, **parameters: object) -> bool:
+async def _may(api: Api, call: str, **parameters: Any) -> bool:
     expected = (_ALLOWED, _DENIED, "InvalidInstanceID.NotFound")
     try:
         await api.ask(call, expected=expected, DryRun=True, **parameters)

@@ -153,7 +153,7 @@ class Aws:
                 await self._remove("ec2.delete_network_interface", name, NetworkInterfaceId=card["NetworkInterfaceId"])
         return not disks and not cards
 
-    async def _remove(self, call: str, name: str, **what: str) -> None:
+    async def _remove(self, call: str, name: str, **what: Any) -> None:
         expected = ("InvalidVolume.NotFound", "InvalidNetworkInterfaceID.NotFound")
         try:
             await self.api.ask(call, name, expected=expected, **what)

@@ -21,6 +21,8 @@ from .section import Settings
 TOKEN = f"{GROUP}/token"
 """The tag that says for whom something was made."""
 MANAGED_BY = f"{GROUP}/managed-by"
+IMAGE = f"{GROUP}/image"
+"""The tag that says for which image a snapshot or an import is."""
 USER_DATA_LIMIT = 16 * 1024
 """Bytes before they are encoded."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from butler.errors import MachineRejected, ProviderError
+from butler.errors import CredentialsInvalid, MachineRejected, ProviderError
 
 from ..rest import Question, Reply, Rest, cleaned
 from .errors import GONE, code_of, explain, judge, kind_of
@@ -106,7 +106,13 @@ class Arm:
     async def _ask(self, question: Question) -> Reply:
         token = await self._tokens.bearer(question.about)
         headers = {"Authorization": f"Bearer {token}", **question.headers}
-        return await self._rest.ask(replace(question, headers=headers, hidden=(token, *question.hidden)))
+        hidden, expected = (token, *question.hidden), (401, *question.expected)
+        reply = await self._rest.ask(replace(question, headers=headers, hidden=hidden, expected=expected))
+        if reply.status != 401:
+            return reply
+        self._tokens.forget()
+        message = f"401 for {question.method} {question.path}: {cleaned(explain(reply), hidden)}"
+        raise (kind_of(reply.body) or CredentialsInvalid)(NAME, question.about, message)
 
 
 def ended(about: str, error: Mapping[str, Any]) -> ProviderError:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
+
+from butler.errors import CredentialsInvalid
 
 from ..contract import Check
 from . import sizes
@@ -27,23 +29,32 @@ NEEDED = (
 _TYPES = {"Microsoft.Compute": ("virtualMachines", COMPUTE), "Microsoft.Network": ("networkInterfaces", NETWORK)}
 
 
-async def all_of(arm: Arm, settings: Settings) -> tuple[Check, ...]:
+Offers = Callable[[], Awaitable[list[Object]]]
+
+
+async def all_of(arm: Arm, settings: Settings, offers: Offers) -> tuple[Check, ...]:
     """Raises ProviderError when nothing can be tried."""
-    subscription = await arm.get(f"/subscriptions/{settings.subscription}", SUBSCRIPTIONS)
-    known = subscription or {}
-    state = str(known.get("state", "unknown"))
-    name = known.get("displayName", settings.subscription)
-    offered = await sizes.offers(arm, settings)
+    subscription = await arm.get(f"/subscriptions/{settings.subscription}", SUBSCRIPTIONS) or {}
+    state = str(subscription.get("state", "unknown"))
+    name = subscription.get("displayName", settings.subscription)
     return (
         Check("reachable", True, f"Azure answers at {settings.endpoint}."),
-        await _version(arm, settings),
+        await _tried("version", _version(arm, settings)),
         Check("credentials", state in ("Enabled", "Warned"), f"Subscription {name} is {state}.", _SUBSCRIPTION),
-        await _permissions(arm, settings),
-        await _image(arm, settings),
-        await _network(arm, settings),
-        _storage(settings, offered),
-        await _capacity(arm, settings, offered),
+        await _tried("permissions", _permissions(arm, settings)),
+        await _tried("image", _image(arm, settings)),
+        await _tried("network", _network(arm, settings)),
+        await _tried("storage", _storage(settings, offers)),
+        await _tried("capacity", _capacity(arm, settings, offers)),
     )
+
+
+async def _tried(name: str, trying: Awaitable[Check]) -> Check:
+    """What may not even be looked at does not hold."""
+    try:
+        return await trying
+    except CredentialsInvalid as error:
+        return Check(name, False, str(error), "Let the service principal read this: see the role in the guide.")
 
 
 _SUBSCRIPTION = "Pay what is owed, or name another subscription in spec.azure.subscriptionID."
@@ -130,15 +141,16 @@ async def _network(arm: Arm, settings: Settings) -> Check:
     return Check("network", not full, message, "Name a larger subnet." if full else "")
 
 
-def _storage(settings: Settings, offered: list[Object]) -> Check:
-    disk = sizes.named(offered, settings.disk_type, "disks")
+async def _storage(settings: Settings, offers: Offers) -> Check:
+    disk = sizes.named(await offers(), settings.disk_type, "disks")
     if disk is None or not sizes.is_offered(disk, settings):
         message = f"{settings.location} has no disks of kind {settings.disk_type} for this subscription."
         return Check("storage", False, message, "Name another kind in spec.azure.diskType.")
     return Check("storage", True, f"Disks of kind {settings.disk_type} are offered.")
 
 
-async def _capacity(arm: Arm, settings: Settings, offered: list[Object]) -> Check:
+async def _capacity(arm: Arm, settings: Settings, offers: Offers) -> Check:
+    offered = await offers()
     if settings.vm_size:
         size = sizes.named(offered, settings.vm_size)
         if size is None or not sizes.is_offered(size, settings):

@@ -35,6 +35,7 @@ _CAPACITY = {
 _PASSING = {
     "AnotherOperationInProgress",
     "CanceledAndSupersededDueToAnotherOperation",
+    "ExpiredAuthenticationToken",
     "InUseSubresourceCannotBeDeleted",
     "InternalExecutionError",
     "NicInUse",

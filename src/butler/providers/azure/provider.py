@@ -16,6 +16,7 @@ from . import checks, image, listing, section, sizes
 from .arm import COMPUTE, DISKS, NETWORK, Arm, Object, ended, state_of, task_of
 from .section import NAME, Settings
 from .vm import (
+    addresses,
     encoded,
     failure_of,
     fits,
@@ -31,6 +32,9 @@ from .vm import (
 
 _OFFERS_LAST = 900.0
 """Seconds for which the sizes of a region are believed: the list is long, and changes by the day."""
+
+_CARDS_LAST = 300.0
+"""Seconds for which the addresses of a machine that runs are believed."""
 
 
 def connect(config: ProviderConfig, credentials: Mapping[str, str], surroundings: Surroundings) -> Azure:
@@ -50,6 +54,7 @@ class Azure:
         self._offered: list[Object] = []
         self._offered_until = float("-inf")
         self._offering = asyncio.Lock()
+        self._cards: dict[str, tuple[float, Object]] = {}
         self._plans: dict[str, Object | None] = {}
 
     async def create(self, order: MachineOrder, known: Known = NOTHING_KNOWN) -> Machine:
@@ -82,7 +87,7 @@ class Azure:
         return not await self._nic_removed(name, token) and not await self._disks_removed(name, token)
 
     async def check(self) -> tuple[Check, ...]:
-        return await checks.all_of(self.arm, self.settings)
+        return await checks.all_of(self.arm, self.settings, self._offers)
 
     async def inventory(self) -> tuple[Asset, ...]:
         return await listing.assets(self.arm, self.settings)
@@ -99,7 +104,7 @@ class Azure:
     async def nics_of(self, vm: Object, about: str) -> list[Object]:
         """The network cards of a VM, with their public addresses."""
         paths = [one["id"] for one in vm["properties"]["networkProfile"]["networkInterfaces"]]
-        found = [await self.arm.get(path, NETWORK, about, expand="ipConfigurations/publicIPAddress") for path in paths]
+        found = [await self._card(path, about) for path in paths]
         return [one for one in found if one is not None]
 
     # -- making -----------------------------------------------------------------------------------------------
@@ -142,15 +147,18 @@ class Azure:
     async def _size(self, order: MachineOrder) -> str:
         if self.settings.vm_size:
             return self.settings.vm_size
-        async with self._offering:
-            if self._clock.monotonic() >= self._offered_until:
-                self._offered = await sizes.offers(self.arm, self.settings)
-                self._offered_until = self._clock.monotonic() + _OFFERS_LAST
-        found = sizes.fitting(self._offered, self.settings, order.cpu, order.memory_mb)
+        found = sizes.fitting(await self._offers(), self.settings, order.cpu, order.memory_mb)
         if found is None:
             wanted = f"{order.cpu} cores and {order.memory_mb} MiB of memory"
             raise MachineRejected(NAME, order.name, f"no VM size in {self.settings.location} has {wanted}")
         return found.name
+
+    async def _offers(self) -> list[Object]:
+        async with self._offering:
+            if self._clock.monotonic() >= self._offered_until:
+                self._offered = await sizes.offers(self.arm, self.settings)
+                self._offered_until = self._clock.monotonic() + _OFFERS_LAST
+        return self._offered
 
     async def _plan(self, order: MachineOrder) -> Object | None:
         wanted = image.Image(order.image or self.settings.image)
@@ -168,6 +176,17 @@ class Azure:
 
     async def _vm(self, name: str) -> Object | None:
         return await self.arm.get(self._vm_path(name), COMPUTE, name, expand="instanceView")
+
+    async def _card(self, path: str, about: str) -> Object | None:
+        """A network card; kept for a while, because a machine that runs is looked at every half minute."""
+        now = self._clock.monotonic()
+        self._cards = {key: kept for key, kept in self._cards.items() if now < kept[0]}
+        if path in self._cards:
+            return self._cards[path][1]
+        found = await self.arm.get(path, NETWORK, about, expand="ipConfigurations/publicIPAddress")
+        if found is not None and addresses(found):
+            self._cards[path] = (now + _CARDS_LAST, found)
+        return found
 
     async def _shown(self, vm: Object, known: Known) -> Machine:
         nics = await self.nics_of(vm, vm["name"]) if power_of(vm) is Power.RUNNING else []

@@ -44,6 +44,10 @@ class Tokens:
             # What it came from holds the request, and with it the secret.
             raise self._translated(error, about) from None
 
+    def forget(self) -> None:
+        """Let the next call fetch a new token: this one was refused."""
+        self._credential = None
+
     async def close(self) -> None:
         """May be called twice; a later call opens it again."""
         session, self._session, self._credential = self._session, None, None
@@ -53,7 +57,8 @@ class Tokens:
     def _opened(self) -> ClientSecretCredential:
         if self._credential is None:
             settings = self._settings
-            self._session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=self._context))
+            if self._session is None:
+                self._session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=self._context))
             self._credential = ClientSecretCredential(
                 settings.tenant, settings.client, settings.secret,
                 authority=settings.authority,

@@ -126,7 +126,9 @@ def encoded(user_data: str) -> str:
 
 
 def fits(order: MachineOrder) -> None:
-    """Raises MachineRejected for userData that is too large."""
+    """Raises MachineRejected for userData that is too large, and for what Azure has no place for."""
+    if order.network_data:
+        raise MachineRejected(NAME, order.name, "networkData has no place on Azure, which gives the addresses itself")
     size = len(order.user_data.encode())
     if size > USER_DATA_LIMIT:
         message = f"userData has {size} bytes, and Azure takes no more than {USER_DATA_LIMIT}"
@@ -142,7 +144,7 @@ def provider_id(resource_id: str) -> str:
 def machine(vm: Object, nics: list[Object], task: str = "") -> Machine:
     """The machine that a VM is, with the network cards it has while it runs."""
     power = power_of(vm)
-    found = {address for nic in nics for address in _addresses(nic)}
+    found = {address for nic in nics for address in addresses(nic)}
     return Machine(
         id=provider_id(vm["id"]),
         name=vm["name"],
@@ -186,7 +188,8 @@ def _statuses(vm: Object) -> list[Object]:
     return list((vm["properties"].get("instanceView") or {}).get("statuses") or ())
 
 
-def _addresses(nic: Object) -> list[str]:
+def addresses(nic: Object) -> list[str]:
+    """Those it has, private and public."""
     found = []
     for one in nic["properties"].get("ipConfigurations") or ():
         public = (one["properties"].get("publicIPAddress") or {}).get("properties") or {}

@@ -60,7 +60,7 @@ class Compute:
 
     def _rest(self, settings: Settings, url: str, patience: float) -> Rest:
         return Rest(
-            NAME, url, trust=settings.trust, patience=patience, secrets=(settings.key.secret,), judge=self._judged
+            NAME, url, trust=settings.trust, patience=patience, secrets=(settings.key.private,), judge=self._judged
         )
 
     async def get(self, path: str, about: str = "", fields: str = "") -> Any:

@@ -13,10 +13,13 @@ from .section import Settings
 
 PERMISSIONS = (
     "compute.addresses.create",
+    "compute.addresses.createInternal",
     "compute.addresses.delete",
+    "compute.addresses.deleteInternal",
     "compute.addresses.get",
     "compute.addresses.list",
     "compute.addresses.use",
+    "compute.addresses.useInternal",
     "compute.backendServices.list",
     "compute.diskTypes.get",
     "compute.disks.create",
@@ -45,10 +48,12 @@ PERMISSIONS = (
     "compute.instances.list",
     "compute.instances.setLabels",
     "compute.instances.setMetadata",
+    "compute.instances.setServiceAccount",
     "compute.instances.setTags",
     "compute.instances.use",
     "compute.machineTypes.get",
     "compute.networks.get",
+    "compute.networks.use",
     "compute.projects.get",
     "compute.regionBackendServices.create",
     "compute.regionBackendServices.delete",
@@ -63,15 +68,19 @@ PERMISSIONS = (
     "compute.regionHealthChecks.update",
     "compute.regionHealthChecks.useReadOnly",
     "compute.regionOperations.get",
+    "compute.regionOperations.list",
     "compute.regions.get",
     "compute.subnetworks.get",
     "compute.subnetworks.list",
     "compute.subnetworks.use",
     "compute.subnetworks.useExternalIp",
     "compute.zoneOperations.get",
+    "compute.zoneOperations.list",
     "compute.zones.get",
 )
 """What Butler's service account may do in the project."""
+_OF_NETWORKS = ("compute.networks.", "compute.subnetworks.")
+"""These are needed in the project of the network, which may be another."""
 _METRICS = ("CPUS", "INSTANCES", "IN_USE_ADDRESSES", "SSD_TOTAL_GB")
 
 
@@ -114,8 +123,11 @@ async def _tried(api: Compute, path: str, fields: str) -> Any:
 
 
 async def _permissions(settings: Settings, api: Compute) -> Check:
+    path = settings.subnetwork or settings.network
+    elsewhere = () if path.startswith(f"projects/{settings.project}/") else _OF_NETWORKS
+    needed = tuple(one for one in PERMISSIONS if not one.startswith(elsewhere))
     try:
-        missing = sorted(set(PERMISSIONS) - await api.permitted(PERMISSIONS))
+        missing = sorted(set(needed) - await api.permitted(needed))
     except (CredentialsInvalid, MachineRejected):
         message = "They could not be looked at: the Cloud Resource Manager API is not enabled."
         return Check("permissions", True, message, "Enable cloudresourcemanager.googleapis.com.")

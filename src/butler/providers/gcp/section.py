@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import msgspec
-from google.auth import crypt
 
 from butler.api.provider import ProviderConfig
 from butler.api.sections.gcp import GcpSection
@@ -37,13 +36,15 @@ class KeyFile(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A service account that can prove who it is."""
+    """What a service account proves with who it is."""
 
     email: str
     token_uri: str
-    signer: crypt.RSASigner = field(repr=False)
-    secret: str = field(repr=False)
-    """The private key, to be kept out of errors."""
+    id: str
+    private: str = field(repr=False)
+    """In PEM form."""
+    where: str
+    """Where it was found, for errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +187,4 @@ def _key(config: ProviderConfig, credentials: Mapping[str, str]) -> Key:
         raise CredentialsInvalid(NAME, "", f"{where} is not the JSON of a service account key: {error}") from None
     if found.type != "service_account":
         raise CredentialsInvalid(NAME, "", f"{where} is the key of a {found.type!r}, not of a service_account")
-    try:
-        signer = crypt.RSASigner.from_string(found.private_key, found.private_key_id)  # type: ignore[no-untyped-call]
-    except ValueError:
-        raise CredentialsInvalid(NAME, "", f"{where}: private_key is not a key in PEM form") from None
-    return Key(found.client_email, found.token_uri, signer, found.private_key)
+    return Key(found.client_email, found.token_uri, found.private_key_id, found.private_key, where)

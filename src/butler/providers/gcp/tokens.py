@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from google.auth import jwt
+from google.auth import crypt, jwt
 
 from butler.errors import CredentialsInvalid, ProviderError, ProviderUnavailable
 from butler.runtime.clock import Clock
@@ -32,10 +32,12 @@ class Token:
 
 
 class Tokens:
-    """The token of one account, fetched when it is needed and kept while it is good."""
+    """The token of one account, fetched when it is needed and kept while it is good.
+
+    Raises CredentialsInvalid when the key is none."""
 
     def __init__(self, key: Key, trust: Trust, clock: Clock, patience: float) -> None:
-        self._key, self._clock = key, clock
+        self._key, self._signer, self._clock = key, _signer(key), clock
         issuer = urlsplit(key.token_uri)
         self._path = issuer.path
         self._rest = Rest(
@@ -43,7 +45,7 @@ class Tokens:
             f"{issuer.scheme}://{issuer.netloc}",
             trust=trust,
             patience=patience,
-            secrets=(key.secret,),
+            secrets=(key.private,),
             explain=_explained,
             judge=_judged,
         )
@@ -96,8 +98,16 @@ class Tokens:
             "iat": now,
             "exp": now + _HOUR,
         }
-        signed: bytes = jwt.encode(self._key.signer, claims)  # type: ignore[no-untyped-call]
+        signed: bytes = jwt.encode(self._signer, claims)  # type: ignore[no-untyped-call]
         return signed.decode()
+
+
+def _signer(key: Key) -> crypt.RSASigner:
+    try:
+        signer: crypt.RSASigner = crypt.RSASigner.from_string(key.private, key.id)  # type: ignore[no-untyped-call]
+    except ValueError:
+        raise CredentialsInvalid(NAME, "", f"{key.where}: private_key is not a key in PEM form") from None
+    return signer
 
 
 def _read(body: Any, asked: float, about: str) -> Token:

@@ -15,7 +15,7 @@ from .api import Api
 from .section import Place, Settings
 
 _NEEDED: tuple[tuple[Address, tuple[str, ...]], ...] = (
-    (kinds.VIRTUAL_MACHINE, ("create", "list", "patch", "delete")),
+    (kinds.VIRTUAL_MACHINE, ("create", "get", "list", "patch", "delete")),
     (kinds.INSTANCE, ("get",)),
     (kinds.CLAIM, ("list", "delete")),
     (kinds.SECRET, ("create", "list", "patch", "delete")),
@@ -92,7 +92,7 @@ class Checking:
         if not booting.is_ready(found):
             message = f"Image {place} is still being imported: {booting.progress(found)} %."
             return Check("image", False, message, "Wait until Harvester has it.")
-        return Check("image", True, f"Image {place} is imported.")
+        return Check("image", True, f"Image {place} is imported{_class_of(found)}.")
 
     async def _network(self) -> Check:
         place = self._settings.network
@@ -132,6 +132,12 @@ def _permissions(namespace: str, missing: list[str]) -> Check:
         message = f"In namespace {namespace} these are not allowed: {', '.join(missing)}."
         return Check("permissions", False, message, _GRANT)
     return Check("permissions", True, f"Machines may be made in namespace {namespace}.")
+
+
+def _class_of(image: Object) -> str:
+    """What to write into imageStorageClassName."""
+    name = (image.get("status") or {}).get("storageClassName")
+    return f"; its storage class is {name}" if name else ""
 
 
 def _used_up(quota: Object) -> list[str]:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from butler.api.model import Address
 from butler.api.provider import ProviderConfig
-from butler.errors import MachineRejected
+from butler.errors import MachineRejected, ProviderUnavailable
 from butler.kube.client import Object
 
 from ..contract import (
@@ -142,10 +142,13 @@ class Harvester:
     async def _made(self, order: MachineOrder, wanted: Object) -> Object:
         made = await self.api.create(wanted, kinds.VIRTUAL_MACHINE, order.name, _hidden(order))
         made = made or await self._vm(order.name, order.token)
-        if made is None:
-            message = f"the name {order.name} is taken in namespace {self.settings.namespace}"
-            raise MachineRejected(NAME, order.name, message)
-        return made
+        if made is not None:
+            return made
+        other = await self.api.get(kinds.VIRTUAL_MACHINE, Place(self.settings.namespace, order.name), order.name)
+        if other is None or shown.is_going(other):
+            raise ProviderUnavailable(NAME, order.name, "a VM of this name is just going")
+        message = f"the name {order.name} is taken in namespace {self.settings.namespace}"
+        raise MachineRejected(NAME, order.name, message)
 
     async def _without_secret(self, name: str, token: str) -> bool:
         """Answers whether it was gone before."""

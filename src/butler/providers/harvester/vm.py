@@ -78,7 +78,7 @@ def machine(order: MachineOrder, settings: Settings, boot: Boot) -> Object:
         raise MachineRejected(NAME, order.name, message)
     labels = {**order.labels, **marks(order.token), "harvesterhci.io/creator": "butler"}
     disks = _disks(order, settings, boot)
-    annotations = {"harvesterhci.io/reservedMemory": f"{_RESERVED_MB}Mi"}
+    annotations = reserved()
     if addresses := static_addresses(order.network_data):
         annotations[ADDRESSES] = ",".join(addresses)
     spec: Object = {"runStrategy": RUN_STRATEGY, "template": _template(order, settings, disks)}
@@ -127,6 +127,11 @@ def _template(order: MachineOrder, settings: Settings, disks: list[_Disk]) -> Ob
             "volumes": volumes,
         },
     }
+
+
+def reserved() -> dict[str, str]:
+    """The annotation by which Harvester knows how much of the limit is not for the machine."""
+    return {"harvesterhci.io/reservedMemory": f"{_RESERVED_MB}Mi"}
 
 
 def sizes(cpu: int, memory_mb: int) -> Object:

@@ -16,7 +16,11 @@ from butler.errors import (
 
 from ..rest import Reply
 
-_NO_ROOM = ("nohostresources", "notenough", "insufficient", "outofspace", "quotaexceeded", "nospace")
+_NO_ROOM = (
+    "nohostresources", "notenough", "insufficientresource", "insufficientmemory", "insufficientstorage",
+    "insufficientspace", "insufficientcapacity", "outofspace", "nospaceleft", "quotaexceeded",
+)  # fmt: skip
+_DENIED = ("accessdenied", "permissiondenied", "notauthorized", "notpermitted")
 _REFUSED = ("invalidargument", "invalidrequest", "invalidvalue", "notsupported", "imagenotfound", "subnetnotfound")
 """Words of AHV itself, with everything but letters taken out."""
 _GROUPS: dict[str, type[ProviderError]] = {
@@ -25,6 +29,8 @@ _GROUPS: dict[str, type[ProviderError]] = {
     "RATE_LIMIT_EXCEEDED": RateLimited,
     "CONCURRENT_REQUESTS_NOT_ALLOWED": ProviderUnavailable,
 }
+_PLAIN = (401, 403, 404, 429)
+"""Status codes that leave nothing to guess."""
 _STALE = (412, 428)
 """The version that was named is not the latest one, or none was named."""
 
@@ -41,13 +47,16 @@ def judge(reply: Reply) -> type[ProviderError] | None:
     groups = [_GROUPS[one.group] for one in _messages(reply.body) if one.group in _GROUPS]
     if groups:
         return groups[0]
-    return CapacityExhausted if reply.status != 429 and _has(explain(reply), _NO_ROOM) else None
+    is_about_room = reply.status not in _PLAIN and _has(explain(reply), _NO_ROOM)
+    return CapacityExhausted if is_about_room else None
 
 
 def kind_of(failure: str) -> type[ProviderError]:
     """Which error it is that a task ended with."""
     if _has(failure, _NO_ROOM):
         return CapacityExhausted
+    if _has(failure, _DENIED):
+        return CredentialsInvalid
     return MachineRejected if _has(failure, _REFUSED) else ProviderError
 
 

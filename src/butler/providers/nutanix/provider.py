@@ -92,6 +92,7 @@ class Nutanix:
                 return False
             vm = await self._of_token(api, task.entity if task is not None else "", name, token)
         if vm is None:
+            self._ending.pop(uuid_of(known.id), None)
             return True
         await self._end(api, vm, name)
         return False

@@ -11,6 +11,8 @@ from .api import Hosts, Kind, Places, Task, TaskState, Thing, Vm
 from .vm import GIB, description, disks, encoded, has_guest_data, metadata, usable
 
 _API = "3.1"
+_KEPT = ("kind", "uuid", "spec_version", "categories", "project_reference", "owner_reference")
+"""What a change has to repeat, lest it is taken away."""
 _TASKS = {"SUCCEEDED": TaskState.DONE, "FAILED": TaskState.FAILED, "ABORTED": TaskState.FAILED}
 
 
@@ -59,7 +61,7 @@ def _disk(index: int, size: int, places: Places) -> Object:
 def with_power(found: Mapping[str, Any]) -> Object:
     """The same VM, switched on."""
     spec = found["spec"]
-    kept = {name: found["metadata"][name] for name in ("kind", "uuid", "spec_version") if name in found["metadata"]}
+    kept = {name: found["metadata"][name] for name in _KEPT if name in found["metadata"]}
     return {
         "api_version": _API,
         "metadata": kept,

@@ -158,7 +158,7 @@ def _image(found: Mapping[str, Any]) -> Thing:
 
 def _container(found: Mapping[str, Any]) -> Thing:
     where = found.get("clusterExtId")
-    return Thing(found.get("containerExtId") or found["extId"], found["name"], clusters=(where,) if where else ())
+    return Thing(found.get("extId") or found["containerExtId"], found["name"], clusters=(where,) if where else ())
 
 
 THINGS: dict[Kind, Callable[[Mapping[str, Any]], Thing]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from ipaddress import ip_address
 
 import msgspec
@@ -89,9 +90,10 @@ def usable(addresses: Iterable[str]) -> tuple[str, ...]:
     """Each once, private ones first, and none that nobody can reach."""
     found = {}
     for text in addresses:
-        address = ip_address(text)
-        if not (address.is_loopback or address.is_link_local or address.is_unspecified):
-            found[text] = address.is_private
+        with suppress(ValueError):
+            address = ip_address(text)
+            if not (address.is_loopback or address.is_link_local or address.is_unspecified):
+                found[text] = address.is_private
     return tuple(sorted(found, key=lambda text: not found[text]))
 
 

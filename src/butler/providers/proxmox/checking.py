@@ -58,8 +58,9 @@ def _permissions(settings: Settings, granted: Granted, major: int) -> Check:
         machines: (*_VMS, _AGENT[major >= 9]),
         f"/storage/{settings.storage}": ("Datastore.AllocateSpace", "Datastore.Audit"),
         f"/storage/{settings.iso_storage}": ("Datastore.Allocate", "Datastore.AllocateTemplate", "Datastore.Audit"),
-        f"/sdn/zones/localnetwork/{settings.bridge or BRIDGE}": ("SDN.Use",),
         **{f"/nodes/{node}": ("Sys.Audit",) for node in settings.nodes},
+        **({f"/vms/{settings.source}": ("VM.Audit", "VM.Clone")} if settings.source.isdigit() else {}),
+        **({} if _is_as_template(settings) else {_bridge_path(settings.bridge or BRIDGE, granted): ("SDN.Use",)}),
     }
     missing = [f"{one} on {path}" for path, wanted in needed.items() for one in wanted if not _has(granted, path, one)]
     if not missing:
@@ -67,6 +68,16 @@ def _permissions(settings: Settings, granted: Granted, major: int) -> Check:
     remedy = f"Give {settings.login.user} a role with them: pveum acl modify PATH --roles ROLE"
     remedy += " --tokens TOKEN, and the same for its user." if settings.login.is_token else " --users USER."
     return Check("permissions", False, f"Missing: {', '.join(missing)}.", remedy)
+
+
+def _is_as_template(settings: Settings) -> bool:
+    """Whether machines are connected as their template is."""
+    return not settings.bridge and bool(settings.source) and ":" not in settings.source
+
+
+def _bridge_path(bridge: str, granted: Granted) -> str:
+    """A vnet is in a zone of its own, a bridge in the one that every cluster has."""
+    return next((path for path in granted if path.endswith(f"/{bridge}")), f"/sdn/zones/localnetwork/{bridge}")
 
 
 def _has(granted: Granted, path: str, privilege: str) -> bool:
@@ -141,7 +152,7 @@ async def _image(api: Api, settings: Settings, cluster: Cluster) -> Check:
 
 async def _network(api: Api, settings: Settings, cluster: Cluster) -> Check:
     wanted = settings.bridge or BRIDGE
-    if not settings.bridge and settings.source and ":" not in settings.source:
+    if _is_as_template(settings):
         return Check("network", True, "Machines are connected as their template is.")
     for node in settings.nodes:
         if node not in cluster.nodes or not cluster.nodes[node].is_online:

@@ -16,7 +16,7 @@ class Absent(ProviderError):
 
 
 class Taken(ProviderUnavailable):
-    """Somebody has this number: look again whose machine it is."""
+    """Somebody was quicker, perhaps ourselves: look again how things are."""
 
 
 class AgentSilent(ProviderUnavailable):
@@ -29,16 +29,16 @@ _MEANINGS: tuple[tuple[re.Pattern[str], type[ProviderError]], ...] = tuple(
         (r"guest agent is not running|no qemu guest agent|vm \d+ is not running|\bagent\b.*timeout", AgentSilent),
         (r"configuration file '.+\.conf' does not exist|unable to find configuration file", Absent),
         (r"no such task|unable to parse (worker )?upid|no such volume|volume '.+' does not exist", Absent),
-        (r"already exists|file exists", Taken),
+        (r"already exists|file exists|already running", Taken),
         (r"is locked|can't lock file|got timeout|got lock|detected modified configuration", ProviderUnavailable),
         (r"is running - destroy failed|no quorum|connection|timed? ?out|interrupted", ProviderUnavailable),
         (r"no space left|not enough (free )?space|out of space|insufficient free|quota exceeded", CapacityExhausted),
         (r"cannot allocate memory|not enough memory|no free (memory|vmid)", CapacityExhausted),
         (r"(storage|pool|node|bridge|vnet|zone) '[^']*' does not exist|no such (storage|node|pool|bridge)",
          MachineRejected),
-        (r"not supported|does not support|not allowed|can't clone|unable to parse|not available on node|is disabled",
+        (r"not supported|does not support|not allowed|can't (clone|upload)|unable to parse|not available on node",
          MachineRejected),
-        (r"protection mode|vcpus allowed|is not a template|checksum mismatch|invalid (format|configuration)",
+        (r"protection mode|vcpus allowed|is not a template|is disabled|checksum mismatch|invalid (format|configuration)",
          MachineRejected),
     )
 )  # fmt: skip

@@ -82,19 +82,26 @@ class Proxmox:
             )
         vmid = await self._number(order, cluster, isos)
         preferred = next((one.node for one in isos if one.vmid == vmid), "")
+        try:
+            node, task = await self._ask_for(order, cluster, source, vmid, preferred)
+        except Absent as error:
+            raise MachineRejected(NAME, order.name, f"there is no {source} to make it from: {error}") from error
+        self._places[order.token] = Place(node, vmid)
+        return _coming(order, NOTHING_KNOWN, task)
+
+    async def _ask_for(
+        self, order: MachineOrder, cluster: Cluster, source: str, vmid: int, preferred: str
+    ) -> tuple[str, Any]:
+        """The host of the machine, and the task that makes it."""
         if ":" in source:
             node = cluster.roomiest(order, self.settings.nodes, preferred)
             iso = await self._isos.put(node, order, vmid)
             form = vm.import_form(self.settings, order, vmid, source, iso)
-            task = await self.api.post(f"/nodes/{node}/qemu", order.name, form)
-        else:
-            template = await self._template(order, cluster, source, preferred)
-            node = template.target
-            await self._isos.put(node, order, vmid)
-            form = vm.clone_form(self.settings, order, vmid, template.elsewhere)
-            task = await self.api.post(f"{template.place.path}/clone", order.name, form)
-        self._places[order.token] = Place(node, vmid)
-        return _coming(order, NOTHING_KNOWN, task)
+            return node, await self.api.post(f"/nodes/{node}/qemu", order.name, form)
+        template = await self._template(order, cluster, source, preferred)
+        await self._isos.put(template.target, order, vmid)
+        form = vm.clone_form(self.settings, order, vmid, template.elsewhere)
+        return template.target, await self.api.post(f"{template.place.path}/clone", order.name, form)
 
     async def _template(self, order: MachineOrder, cluster: Cluster, source: str, preferred: str) -> Template:
         found = cluster.templates(source)

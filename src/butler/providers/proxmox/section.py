@@ -21,7 +21,7 @@ VMIDS = range(100_000, 1_000_000)
 """Six digits: hardly anybody numbers machines by hand that high, and it is as far as Proxmox counts by itself."""
 
 _USER = re.compile(r"[^\s:/@!]+@[A-Za-z][A-Za-z0-9.\-_]+")
-_TOKEN = re.compile(r"(?P<user>[^\s!=]+)!(?P<name>[A-Za-z][A-Za-z0-9.\-_]+)(=(?P<secret>\S+))?")
+_TOKEN = re.compile(r"(?P<user>[^\s!=]+)!(?P<name>[A-Za-z][A-Za-z0-9.\-_]*)(=(?P<secret>\S+))?")
 _STORAGE = re.compile(r"[A-Za-z][A-Za-z0-9\-_.]*[A-Za-z0-9]")
 _NODE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9\-]*[A-Za-z0-9])?")
 _LAST = 999_999_999

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -38,13 +37,12 @@ async def inventory(api: Api, settings: Settings, isos: Isos) -> tuple[Asset, ..
 
 async def _machines(api: Api, cluster: Cluster, owners: Mapping[int, str]) -> list[Asset]:
     """Those that are marked, and those that are so young that only the name of their ISO image says whose they are."""
-    times = Counter(one.token for one in cluster.guests)
     found: dict[str, Asset] = {}
     for guest in cluster.guests:
         token = guest.token or owners.get(guest.place.vmid, "")
         if not token or not guest.is_vm:
             continue
-        if guest.token and guest.name and times[guest.token] == 1:
+        if guest.name and owners.get(guest.place.vmid) == guest.token:
             found[token] = _machine(guest, token)
         elif (name := await _name_if_ours(api, guest, token)) is not None:
             found[token] = _machine(guest, token, name)
@@ -52,7 +50,7 @@ async def _machines(api: Api, cluster: Cluster, owners: Mapping[int, str]) -> li
 
 
 async def _name_if_ours(api: Api, guest: Guest, token: str) -> str | None:
-    """Someone may have copied a machine of ours with its tags."""
+    """Someone may have copied a machine of ours with its tags, but a copy has another number."""
     try:
         config = await api.get(f"{guest.place.path}/config")
     except Absent:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from butler.engines.capi.kinds import CONTROL_PLANE
+from butler.providers.contract import KeptByButler
 
 from .. import kinds
 from ..manifests import Manifest, Object
@@ -28,7 +29,13 @@ class Infrastructure(Step):
         infrastructure = {**templates.cluster(scope.blueprint), **_endpoint(scope)}
         return (
             *extras,
-            scope.wanted(templates.cluster_kind, scope.name, spec=infrastructure),
+            scope.wanted(
+                templates.cluster_kind,
+                scope.name,
+                spec=infrastructure,
+                annotations=_annotations(scope),
+                **_status(scope),
+            ),
             scope.wanted(kinds.CLUSTER, scope.name, spec=_cluster(scope)),
         )
 
@@ -62,11 +69,23 @@ def _cluster(scope: Scope) -> Object:
     }
 
 
+def _annotations(scope: Scope) -> Object:
+    """Few infrastructures need some, so templates may do without."""
+    return dict(getattr(scope.templates, "cluster_annotations", {}))
+
+
 def _endpoint(scope: Scope) -> Object:
     if scope.templates.endpoint_is_handed_over or scope.endpoint is None:
         return {}
     host, port = scope.endpoint
     return {"controlPlaneEndpoint": {"host": host, "port": port}}
+
+
+def _status(scope: Scope) -> Object:
+    """What the infrastructure's own controller would say, where it has to leave the cluster object alone."""
+    if not isinstance(scope.templates, KeptByButler) or scope.endpoint is None:
+        return {}
+    return {"status": scope.templates.cluster_status(scope.blueprint)}
 
 
 def _waiting(scope: Scope, status: Object) -> str:

@@ -40,7 +40,7 @@ class ImagingRules:
     @rule(88)
     async def test_nobody_waits_for_an_image(self, harness: Harness) -> None:
         async with connected(harness) as provider:
-            image = await harness.images(provider).ensure(_ORDER)
+            image = await harness.images(provider).ensure(harness.brought(_ORDER))
         assert image.reference or image.task
 
     @rule(89)
@@ -80,7 +80,7 @@ async def bring(harness: Harness, order: ImageOrder) -> Image:
 
         async def ask() -> Image | None:
             nonlocal known
-            found = await images.ensure(order, known)
+            found = await images.ensure(harness.brought(order), known)
             known = Known(found.reference, found.task)
             return found if found.progress is Progress.READY else None
 

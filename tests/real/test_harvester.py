@@ -1,0 +1,56 @@
+"""Harvester keeps the provider contract on a real API server too, with KubeVirt's own definition of a machine."""
+
+from __future__ import annotations
+
+import itertools
+import ssl
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from butler.kube import kubeconfig
+from butler.kube.http import HttpClient
+from butler.providers.testing import ConformanceKit, Harness
+from tests.providers.harvester.fake import Upstream, harvester
+from tests.providers.harvester.harness import HarvesterHarness
+from tests.real import managers
+from tests.real.certificates import Authority
+from tests.real.servers import Cluster
+
+pytestmark = [pytest.mark.real, pytest.mark.timeout(180)]
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def authority() -> Authority:
+    return Authority()
+
+
+class TestHarvester(ConformanceKit):
+    @pytest.fixture
+    async def harness(self, real_server: Cluster, authority: Authority, tmp_path: Path) -> AsyncIterator[Harness]:
+        config = kubeconfig.load(real_server.kubeconfig)
+        async with HttpClient(config) as client:
+            upstream = Upstream(config, client, authority.pair.certificate, _tls(authority, tmp_path), _machine())
+            async with harvester(upstream, f"harvester-{next(_numbers)}") as fake:
+                yield HarvesterHarness(fake)
+
+
+def _machine() -> dict[str, Any]:
+    """The spec of a VirtualMachine. KubeVirt's provider of Cluster API has it in the definition of its templates."""
+    definitions = managers.manifests("kubevirt", "crds")
+    (found,) = [one for one in definitions if one["spec"]["names"]["kind"] == "KubevirtMachineTemplate"]
+    schema = found["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    for name in ("spec", "template", "spec", "virtualMachineTemplate", "spec"):
+        schema = schema["properties"][name]
+    return dict(schema)
+
+
+def _tls(authority: Authority, folder: Path) -> ssl.SSLContext:
+    authority.issue("harvester").write(folder, "harvester")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(folder / "harvester.crt", folder / "harvester.key")
+    return context
