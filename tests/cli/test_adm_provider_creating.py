@@ -11,12 +11,11 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 import yaml
 
 from butler.cli.provider.create import create
-from butler.cli.provider.sections import RESERVED, TYPES, fields
+from butler.cli.provider.sections import RESERVED, TYPES, fields, keys_of
 from tests.cli.conftest import User
 from tests.conftest import BIN
 
@@ -101,6 +100,37 @@ def test_a_secret_comes_from_stdin(user: User) -> None:
     assert secret["stringData"]["password"] == PASSWORD
 
 
+@pytest.mark.parametrize(
+    ("arguments", "lines", "keys"),
+    [
+        (
+            ("--type", "azure", "--subscription-id", "s", "--resource-group", "g", "--tenant-id", "t"),
+            "AZURE_CLIENT_ID=c\nAZURE_CLIENT_SECRET=s\n",
+            {"AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET"},
+        ),
+        (
+            ("--type", "proxmox", "--endpoint", "https://pve", "--nodes", "a", "--storage", "b"),
+            "token=butler@pve!machines=secret\n",
+            {"token"},
+        ),
+        (
+            ("--type", "proxmox", "--endpoint", "https://pve", "--nodes", "a", "--storage", "b"),
+            "username=root@pam\npassword=p\n",
+            {"username", "password"},
+        ),
+    ],
+)
+def test_only_what_is_missing_is_missed(
+    user: User, tmp_path: Path, arguments: tuple[str, ...], lines: str, keys: set[str]
+) -> None:
+    file = tmp_path / "login.env"
+    file.write_text(lines)
+    login = ("--credentials-env-file", str(file))
+    shown = user.adm("provider", "create", "x", *arguments, *login, "--dry-run", "--no-check").out
+    secret, _ = yaml.safe_load_all(shown)
+    assert secret["stringData"].keys() == keys
+
+
 def test_flags_go_where_the_section_has_them(user: User) -> None:
     uid = "11111111-2222-4333-8444-555555555555"
     spec = drafted(user, *NUTANIX[:-2], "--subnet", uid, "--no-insecure", "--port", "9441", "--secret", "mine")
@@ -126,6 +156,18 @@ def test_an_external_provider_gets_its_settings(user: User) -> None:
         "name": "tinycloud",
         "settings": {"endpoint": "https://tiny", "zones": ["a", "b"], "spare": 2},
     }
+
+
+def test_a_text_may_come_from_a_file(user: User, tmp_path: Path) -> None:
+    file = tmp_path / "ca.pem"
+    file.write_text("-----BEGIN CERTIFICATE-----\n")
+    external = ("--type", "external", "--external-name", "x")
+    spec = drafted(user, *external, "--setting", f"ca=@{file}", "--set", f"network.subnet=@{file}")
+    assert spec["external"]["settings"]["ca"] == spec["network"]["subnet"] == file.read_text()
+    azure = ("--type", "azure", "--subscription-id", "s", "--resource-group", "g", "--secret", "s")
+    assert drafted(user, *azure, "--ca-bundle", f"@{file}")["azure"]["caBundle"] == file.read_text()
+    refused = user.adm("provider", "create", "x", *azure, "--ca-bundle", "@/no/where", fails=2)
+    assert "Invalid value for '--ca-bundle': /no/where: No such file or directory" in refused.err
 
 
 def test_what_all_providers_have_in_common_has_flags_too(user: User) -> None:
@@ -334,4 +376,5 @@ def test_help_shows_the_flags_of_the_type_with_what_they_mean(kind: str) -> None
     for field in fields(kind):
         assert field.flag in text
         assert len(field.option().help or "") > len("x.")
-    assert isinstance(context.command, click.Command)
+    for key in keys_of(kind):
+        assert f"\n  {key}" in text

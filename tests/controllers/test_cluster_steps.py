@@ -139,6 +139,23 @@ def test_a_pool_that_something_else_scales_is_left_its_replicas() -> None:
     assert deployment["metadata"]["annotations"][f"{prefix}-max-size"] == "9"
 
 
+def test_what_an_infrastructure_adds_to_joining_takes_nothing_away() -> None:
+    azure = provider(
+        "cloud",
+        provider="azure",
+        credentialsRef={"name": "cloud"},
+        azure={"subscriptionID": "s", "resourceGroup": "r", "location": "westeurope"},
+    )
+    pool = {"name": "gpu", "replicas": 1, "labels": {"tier": "gpu"}}
+    wanted = cluster(workers={"pools": [pool]}, providerConfigRef={"name": "cloud"})
+    bootstrap = Workers().manifests(scope_of(wanted, surroundings(azure)))[0].body
+    registration = bootstrap["spec"]["template"]["spec"]["joinConfiguration"]["nodeRegistration"]
+    assert registration["kubeletExtraArgs"] == [
+        {"name": "node-labels", "value": "tier=gpu"},
+        {"name": "cloud-provider", "value": "external"},
+    ]
+
+
 def test_labels_and_taints_of_a_pool_reach_its_nodes() -> None:
     pool = {
         "name": "gpu",

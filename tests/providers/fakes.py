@@ -58,10 +58,11 @@ async def _proxmox() -> AsyncIterator[Fake]:
 
 @asynccontextmanager
 async def _aws() -> AsyncIterator[Fake]:
-    from tests.providers.aws import harness as aws
+    from tests.providers.aws import configs
+    from tests.providers.aws.harness import aws_account
 
-    async with aws.aws_account() as made:
-        yield Fake(made, aws.config(made.url), aws.CREDENTIALS)
+    async with aws_account() as made:
+        yield Fake(made, configs.config(made.url), configs.CREDENTIALS)
 
 
 @asynccontextmanager

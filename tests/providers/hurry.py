@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-RATE = 10.0
+RATE = 25.0
 """Seconds for everybody on the loop in a second outside."""
 
 

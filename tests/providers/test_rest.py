@@ -164,3 +164,20 @@ async def test_a_closed_connection_opens_again() -> None:
 def test_a_certificate_that_is_none_is_said_so() -> None:
     with pytest.raises(InvalidConfiguration, match="is not a certificate"):
         Rest("cloud", "https://x", trust=Trust(ca="-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n"))
+
+
+async def test_what_stands_beside_the_status_code_can_be_read() -> None:
+    async def handler(request: web.Request) -> web.Response:
+        return web.Response(status=500, reason="VM is locked (clone)")
+
+    async with serving(handler, explain=lambda reply: reply.reason) as rest:
+        with pytest.raises(ProviderUnavailable, match=r"500 for GET /vms: VM is locked \(clone\)"):
+            await rest.call("GET", "/vms")
+
+
+async def test_a_secret_that_is_learned_later_is_hidden_too() -> None:
+    async with serving(answering(400, {"message": "ticket-canary is not good"})) as rest:
+        rest.hide("ticket-canary")
+        with pytest.raises(MachineRejected) as raised:
+            await rest.call("GET", "/vms")
+    assert "canary" not in str(raised.value)

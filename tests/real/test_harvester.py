@@ -34,7 +34,8 @@ class TestHarvester(ConformanceKit):
     async def harness(self, real_server: Cluster, authority: Authority, tmp_path: Path) -> AsyncIterator[Harness]:
         config = kubeconfig.load(real_server.kubeconfig)
         async with HttpClient(config) as client:
-            upstream = Upstream(config, client, authority.pair.certificate, _tls(authority, tmp_path), _machine())
+            tls, machine = _tls(authority, tmp_path), _machine()
+            upstream = Upstream(config, client, authority.pair.certificate, tls, machine, takes_a_moment=True)
             async with harvester(upstream, f"harvester-{next(_numbers)}") as fake:
                 yield HarvesterHarness(fake)
 

@@ -8,16 +8,19 @@ from collections.abc import Callable
 import pytest
 
 from butler.api.model import Address
+from butler.api.sections.aws import AwsIdentity
 from butler.providers import registry
 from butler.providers.contract import Blueprint, Pool
 from butler.providers.gcp.templates import ClusterTemplates as GcpTemplates
 from testbed.parts import MANIFESTS, Manifests
 from tests.conftest import Kubectl
+from tests.providers.aws.test_templates import blueprint as aws_blueprint
 from tests.providers.azure.test_templates import blueprint as azure_blueprint
 from tests.providers.gcp.test_templates import blueprint as gcp_blueprint
 from tests.providers.harvester.harness import config as harvester_config
 from tests.providers.nutanix.harness import PLACES as NUTANIX_PLACES
 from tests.providers.nutanix.harness import config as nutanix_config
+from tests.providers.proxmox.test_templates import blueprint as proxmox_blueprint
 from tests.real import managers
 from tests.real.servers import Cluster
 
@@ -67,6 +70,12 @@ def azure() -> Blueprint:
     return azure_blueprint(image_urn="/CommunityGalleries/talos/Images/talos-x64/Versions/1.9.0")
 
 
+def aws() -> Blueprint:
+    identity = AwsIdentity(kind="AWSClusterStaticIdentity", name="butler")
+    given = {"public_ip": False, "iam_instance_profile": "nodes", "kms_key_id": "alias/disks"}
+    return aws_blueprint(image="talos-v1.9.*", image_owners=("540036508848",), identity_ref=identity, **given)
+
+
 @pytest.mark.parametrize(
     ("kinds", "provider", "blueprint"),
     [
@@ -74,6 +83,8 @@ def azure() -> Blueprint:
         ("nutanix", "nutanix", nutanix),
         ("gcp", "gcp", gcp),
         ("azure", "azure", azure),
+        ("aws", "aws", aws),
+        ("proxmox", "proxmox", proxmox_blueprint),
     ],
 )
 def test_an_api_server_takes_the_objects_that_are_made_of_them(

@@ -23,7 +23,14 @@ _BLOCKING = frozenset(
         FieldProblem.TYPE_INVALID,
     }
 )
-_WITH_PLAIN_FINALIZERS = frozenset({"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io"})
+_WITH_PLAIN_FINALIZERS = frozenset(
+    {
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "apiregistration.k8s.io",
+        "coordination.k8s.io",
+    }
+)
 """Groups whose finalizers need no domain, unlike those of the other built-in kinds."""
 _NOT_JUDGED = FieldError(
     FieldProblem.INVALID,

@@ -44,7 +44,7 @@ async def create(space: Space, target: Target, obj: Object, options: WriteOption
     """Store a new object. Raises AlreadyExists, Invalid, BadRequest, NotFound (its namespace), Forbidden."""
     resource = target.resource
     obj = accept(space, target, obj, options)
-    if obj["metadata"].get("resourceVersion", "").strip("0").isdigit():
+    if not options.dry_run and obj["metadata"].get("resourceVersion", "").strip("0").isdigit():
         raise Unclassified("resourceVersion should not be set on objects to be created")
     target = _named(space, target, obj)
     if "create" not in resource.verbs:
@@ -66,7 +66,9 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
     if resource.behaviour is not None:
         resource.behaviour.settle(obj)
         resource.behaviour.prepare_create(obj)
-    problems = space.addresses.assign(target, obj, is_trial=options.dry_run) + space.checks(resource).validate(obj)
+    taken = space.addresses.assign(target, obj, is_trial=options.dry_run)
+    # Whoever asks for what others have hears of it only when nothing else is wrong.
+    problems = space.checks(resource).validate(obj) or taken
     if problems:
         raise invalid(resource.kind, resource.storage_key.rpartition("/")[0], target.name, problems)
     _warn(resource, obj, None, options)
@@ -160,7 +162,7 @@ async def _replace(
         obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
     if obj == old and converting.is_up_to_date(resource, row):
         return Answer(resource, encode(old))
-    problems = taken + space.checks(resource).validate_update(obj, old, options.warn, part=target.subresource)
+    problems = space.checks(resource).validate_update(obj, old, options.warn, part=target.subresource) or taken
     if problems:
         raise invalid(resource.kind, resource.storage_key.rpartition("/")[0], target.name, problems)
     _warn(resource, obj, old, options)

@@ -16,6 +16,7 @@ from butler.providers.testing import Fault, Faults
 from butler.providers.testing.web import Handler, troubling
 from tests.providers.aws import answers, wire
 from tests.providers.aws.answers import Denied
+from tests.providers.aws.configs import ACCESS_KEY
 from tests.providers.aws.fake_balancers import Balancers
 from tests.providers.aws.fake_imports import Imports
 from tests.providers.aws.fake_instances import Instances
@@ -23,8 +24,6 @@ from tests.providers.aws.moto_account import MotoAccount
 from tests.providers.aws.wire import Recorded
 from tests.providers.clocks import HandClock
 
-ACCESS_KEY, SECRET_KEY = "AKIACANARY7F3B2D91EX", "canary/secret+access+key+5be2c0a1d4"
-SESSION_TOKEN = "canary-session-token-0c44"
 PAGE = 3
 """So many instances fit on a page."""
 _SCOPE = re.compile(r"Credential=([^/]*)/\d{8}/([^/]*)/([^/]*)/aws4_request")

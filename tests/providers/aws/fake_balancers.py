@@ -13,7 +13,7 @@ from tests.providers.aws.answers import Denied
 from tests.providers.aws.moto_account import MotoAccount
 from tests.providers.clocks import HandClock
 
-PROVISIONING, REMOVAL = 14.0, 8.0
+PROVISIONING, REMOVAL = 9.0, 8.0
 Forward = Callable[..., Response]
 Special = Callable[[dict[str, str], Forward], web.Response]
 
@@ -35,6 +35,7 @@ class Balancers:
             "CreateLoadBalancer": self._create,
             "DeleteLoadBalancer": self._delete,
             "DeleteTargetGroup": self._delete_group,
+            "DeregisterTargets": self._deregister,
         }
         return specials.get(action)
 
@@ -86,6 +87,17 @@ class Balancers:
         if self.clock.monotonic() < self._in_use.get(form["TargetGroupArn"], 0.0):
             raise Denied("ResourceInUse", "Target group is currently in use by a listener or a rule")
         return _of(forward())
+
+    def _deregister(self, form: dict[str, str], forward: Forward) -> web.Response:
+        """moto knows targets by their address alone: who came back with another port is not meant."""
+        there = self.account.elbv2.target_groups[form["TargetGroupArn"]].targets
+        for number in range(1, 50):
+            place = f"Targets.member.{number}"
+            known = there.get(form.get(f"{place}.Id", ""))
+            if known is not None and str(known["Port"]) == form.get(f"{place}.Port"):
+                return _of(forward())
+        answer = "<DeregisterTargetsResponse><DeregisterTargetsResult/></DeregisterTargetsResponse>"
+        return web.Response(text=answer, content_type="text/xml")
 
 
 def _of(answer: Response) -> web.Response:

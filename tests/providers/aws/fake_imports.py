@@ -12,11 +12,12 @@ from werkzeug.wrappers import Response
 
 from tests.providers.aws import answers
 from tests.providers.aws.answers import Denied
+from tests.providers.aws.configs import REGION
 from tests.providers.aws.fake_instances import tags_in
-from tests.providers.aws.moto_account import REGION, MotoAccount
+from tests.providers.aws.moto_account import MotoAccount
 from tests.providers.clocks import HandClock
 
-FETCHING = 25.0
+FETCHING = 9.0
 Forward = Callable[..., Response]
 Special = Callable[[dict[str, str], Forward], web.Response]
 

@@ -184,6 +184,10 @@ class Instances:
             return
         held.gone_at = self.clock.monotonic()
         held.instance.terminate()
+        for card in held.instance.nics.values():
+            if not card.delete_on_termination:
+                # As when it is detached, which moto does not survive: it looks for the first card of what has ended.
+                card.instance, card.attachment_id, card.status = None, None, "available"
         if reason:
             held.instance.state_reason.code, held.instance.state_reason.message = reason, f"{reason}: it was not to be"
 

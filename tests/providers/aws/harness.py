@@ -8,10 +8,6 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from butler.api.model import ObjectMeta
-from butler.api.provider import ProviderConfig, ProviderConfigSpec
-from butler.api.sections.aws import AwsSection
-from butler.api.shared import ProviderType, SecretRef
 from butler.providers import registry
 from butler.providers.aws import images, loadbalancer
 from butler.providers.aws.vm import TOKEN, USER_DATA_LIMIT
@@ -20,24 +16,20 @@ from butler.providers.images import ImageOrder, Images
 from butler.providers.loadbalancer import LoadBalancers
 from butler.providers.testing import Harness, Seen
 from butler.providers.testing.web import serving
-from tests.providers.aws.fake import ACCESS_KEY, SECRET_KEY, SESSION_TOKEN, FakeAws
+from tests.providers.aws.configs import (
+    ACCESS_KEY,
+    BUCKET,
+    CREDENTIALS,
+    REGION,
+    SECRET_KEY,
+    SESSION_TOKEN,
+    config,
+)
+from tests.providers.aws.fake import FakeAws
 from tests.providers.aws.fake_instances import Held
-from tests.providers.aws.moto_account import REGION
 
-AMI = "ami-0a1b2c3d4e5f60719"
-BUCKET = "talos-images"
-CREDENTIALS = {"accessKeyID": ACCESS_KEY, "secretAccessKey": SECRET_KEY, "sessionToken": SESSION_TOKEN}
 _NUMBERS = itertools.count(100_000_000_000)
 """Accounts, one for each test, so that none has to be emptied."""
-
-
-def config(endpoint: str, **section: Any) -> ProviderConfig:
-    spec = ProviderConfigSpec(
-        provider=ProviderType.AWS,
-        credentials_ref=SecretRef(name="aws", namespace="butler-system"),
-        aws=AwsSection(**{"region": REGION, "endpoint": endpoint, "image": AMI, "image_bucket": BUCKET, **section}),
-    )
-    return ProviderConfig(metadata=ObjectMeta(name="aws", namespace="butler-system"), spec=spec)
 
 
 class AwsHarness(Harness):

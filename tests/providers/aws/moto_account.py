@@ -23,7 +23,8 @@ from moto.server import create_backend_app
 from werkzeug.test import Client
 from werkzeug.wrappers import Response
 
-REGION = "eu-central-1"
+from tests.providers.aws.configs import REGION
+
 TYPES = (
     "c5.large", "c5a.large", "c6i.large", "c6i.xlarge", "c6i.2xlarge", "c6g.large", "g4dn.xlarge", "m4.large",
     "m6a.large", "m6a.xlarge", "m6a.2xlarge", "m6g.large", "r6a.large", "t3.medium",

@@ -40,7 +40,7 @@ def run(harness: AwsHarness) -> dict[str, str]:
 
 async def test_a_machine_is_asked_for_in_this_way(harness: AwsHarness) -> None:
     subnet = harness.aws.subnets()[0]
-    order = replace(harness.order("web"), user_data="#cloud-config\n", extra_disks=(ExtraDisk(30), ExtraDisk(5, "io2")))
+    order = replace(harness.order("web"), user_data="#cloud-config\n", extra_disks=(ExtraDisk(30), ExtraDisk(5, "gp2")))
     await created(harness, order, subnet_ids=(subnet,), public_ip=False, kms_key_id="alias/disks")
     form = run(harness)
     key = form.pop("ClientToken")
@@ -60,7 +60,7 @@ async def test_a_machine_is_asked_for_in_this_way(harness: AwsHarness) -> None:
         "NetworkInterface.1.AssociatePublicIpAddress": "false",
         **disk(1, "/dev/xvda", 20, "gp3"),
         **disk(2, "/dev/sdf", 30, "gp3"),
-        **disk(3, "/dev/sdg", 5, "io2"),
+        **disk(3, "/dev/sdg", 5, "gp2"),
         "MetadataOptions.HttpTokens": "required",
         "MetadataOptions.HttpEndpoint": "enabled",
         "MetadataOptions.HttpPutResponseHopLimit": "2",
@@ -125,7 +125,7 @@ async def test_an_image_has_an_id_a_name_or_a_parameter(harness: AwsHarness, ima
 
 
 async def test_images_of_others_are_not_found_by_name(harness: AwsHarness) -> None:
-    with pytest.raises(MachineRejected, match="no AMI 'talos-v1.9.0-eu-central-1-amd64' of self"):
+    with pytest.raises(MachineRejected, match=r"no AMI 'talos-v1\.9\.0-eu-central-1-amd64' of self"):
         await created(harness, harness.order("tricked"), image="talos-v1.9.0-eu-central-1-amd64")
 
 
@@ -201,7 +201,7 @@ async def test_without_room_in_one_subnet_the_next_is_asked(harness: AwsHarness)
 
 
 async def test_an_answer_that_is_missing_is_asked_for_in_the_same_subnet(harness: AwsHarness) -> None:
-    """While the first subnet was full, a machine came in the second, and nobody heard of it. Then there is room again."""
+    """While the first subnet was full, a machine came in the second, unheard of. Now there is room again."""
     first = harness.aws.subnets()[0]
     harness.aws.instances.full = {first}
     provider, order = harness.connected(), harness.order("unsure")

@@ -10,7 +10,7 @@ from butler.api.credentials import canonical_keys
 from butler.api.shared import ProviderType
 from butler.errors import CredentialsInvalid, InvalidConfiguration
 from butler.providers.aws.section import settings_of
-from tests.providers.aws.harness import CREDENTIALS, config
+from tests.providers.aws.configs import CREDENTIALS, config
 
 URL = "https://ec2.example.com"
 

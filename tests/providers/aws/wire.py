@@ -68,7 +68,7 @@ def _of_shape(shape: Shape, place: str, given: _Given, protocol: str) -> Iterato
     elif place in given.form:
         given.taken.add(place)
         if not _is_right(shape, given.form[place]):
-            yield f"InvalidParameterValue: {place} is no {shape.type_name}"
+            yield f"InvalidParameterValue: Invalid value '{given.form[place]}' for {place}"
 
 
 def _of_structure(shape: StructureShape, place: str, given: _Given, protocol: str) -> Iterator[str]:

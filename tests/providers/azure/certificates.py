@@ -30,6 +30,11 @@ def authority() -> str:
     return _identity()[0]
 
 
+def fingerprint() -> bytes:
+    """By which a client knows this one certificate."""
+    return x509.load_pem_x509_certificate(authority().encode()).fingerprint(hashes.SHA256())
+
+
 @cache
 def _identity() -> tuple[str, str]:
     """A certificate that signs itself, and its key."""

@@ -123,9 +123,7 @@ class Azure(World):
         if self.forbidden and self.forbidden in request.path:
             raise Refused(403, "AuthorizationFailed", f"The client does not have authorization over {request.path}.")
         if given.removeprefix("Bearer ") in self.expired:
-            raise Refused(
-                401, "ExpiredAuthenticationToken", "The access token expiry is earlier than the current time."
-            )
+            raise Refused(401, "ExpiredAuthenticationToken", "The access token has expired.")
         if not given:
             raise Refused(401, "AuthenticationFailed", "Authentication failed. The 'Authorization' header is missing.")
         if given.removeprefix("Bearer ") not in {*self.tokens, "static"}:

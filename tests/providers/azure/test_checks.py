@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 
 import pytest
 
 from butler.errors import ProviderUnavailable
-from butler.providers.azure.checks import NEEDED
 from butler.providers.contract import CHECKS, Check
 from tests.providers.azure.fake import Azure
 from tests.providers.azure.fake_market import COMMUNITY, DEFINITION, ELSEWHERE, GALLERY, SOLD, URN, WINDOWS
@@ -137,8 +135,3 @@ async def test_azure_that_does_not_answer_is_an_error(harness: AzureHarness) -> 
     with pytest.raises(ProviderUnavailable):
         await provider.check()
     await provider.close()
-
-
-def test_the_guide_lists_every_permission_that_is_checked() -> None:
-    guide = (Path(__file__).parents[3] / "docs/howto/providers/azure.md").read_text()
-    assert [one for one in NEEDED if f'"{one}"' not in guide] == []

@@ -29,6 +29,7 @@ _VERBS = {
     "addInstances": "update",
     "removeInstances": "update",
     "listInstances": "list",
+    "listUsable": "list",
     "stop": "stop",
     "start": "start",
 }
@@ -85,7 +86,7 @@ class Google:
     def seen(self, path: str) -> Thing:
         """Raises Refused when it does not exist, or does not show yet."""
         thing = self.things.get(path)
-        if thing is None or not thing.appears_at <= self.now < thing.gone_at:
+        if thing is None or thing.is_ghost or not thing.appears_at <= self.now < thing.gone_at:
             raise Refused(404, "notFound", f"The resource '{path}' was not found")
         return thing
 
@@ -130,7 +131,8 @@ class Google:
             answer = self._answer(request.method, request.match_info["path"], query, body)
         except Refused as refused:
             if self.echoes:
-                refused.message += f" You sent {json.dumps(body)} as {request.headers.get('Authorization')}"
+                given = json.dumps((body or {}).get("metadata"))
+                refused.message = f"{request.headers.get('Authorization')} sent {given}. {refused.message}"
             return error(refused)
         return web.json_response(discovery.masked(answer, discovery.mask_of(query.get("fields", ""))))
 
@@ -198,6 +200,15 @@ def _aggregated_list(google: Google, method: Method, query: Json, body: Any) -> 
     return aggregated(collection, (*scopes, *regions, "global"), part, next_page, google.unreachable)
 
 
+def _usable(google: Google, method: Method, query: Json, body: Any) -> Json:
+    """The subnetworks of a project that may be used, in a form of their own."""
+    own = f"projects/{method.arguments['project']}/"
+    found = [one.shown(google.now) for one in google.existing("subnetworks") if one.path.startswith(own)]
+    names = ("network", "ipCidrRange", "purpose")
+    shown = [{"subnetwork": one["selfLink"], **{name: one[name] for name in names}} for one in found]
+    return listed("usableSubnetworksAggregated", *page_of(shown, query, google.page))
+
+
 def _listable(google: Google) -> list[Thing | Done]:
     things = [one for one in google.things.values() if one.is_listed(google.now)]
     return [*things, *google.operations.values()]
@@ -231,4 +242,10 @@ def google_user(google: Google, thing: Thing) -> str:
     return ""
 
 
-_GENERAL: dict[str, Handler] = {"get": _get, "list": _list, "aggregatedList": _aggregated_list, "delete": _delete}
+_GENERAL: dict[str, Handler] = {
+    "get": _get,
+    "list": _list,
+    "listUsable": _usable,
+    "aggregatedList": _aggregated_list,
+    "delete": _delete,
+}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from tests.providers.clocks import EPOCH
@@ -38,6 +38,8 @@ class Thing:
     """From when on its status is what."""
     members: list[str] = field(default_factory=list)
     """The instances in a group."""
+    is_ghost: bool = False
+    """Whether only lists show it, because they have not noticed that it is gone."""
 
     @property
     def collection(self) -> str:
@@ -90,6 +92,10 @@ class Done:
     def collection(self) -> str:
         return "operations"
 
+    def _made_in(self, summer: int) -> datetime:
+        """By the clock of California, as always."""
+        return (EPOCH + timedelta(seconds=self.made_at)).astimezone(timezone(timedelta(hours=summer - 8)))
+
     def status(self, now: float) -> str:
         if now < self.made_at + PENDING:
             return "PENDING"
@@ -106,7 +112,7 @@ class Done:
             "targetLink": link(self.target),
             "status": status,
             "progress": 100 if status == "DONE" else 0,
-            "insertTime": (EPOCH + timedelta(seconds=self.made_at)).isoformat(timespec="milliseconds"),
+            "insertTime": self._made_in(int(self.name[-1]) % 2).isoformat(timespec="milliseconds"),
             "selfLink": link(self.path),
             **({kind.removesuffix("s"): link(f"{project}/{self.scope}")} if place else {}),
             **({"clientOperationId": self.request} if self.request else {}),

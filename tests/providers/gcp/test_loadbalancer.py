@@ -10,7 +10,8 @@ from butler.errors import CapacityExhausted
 from butler.providers.contract import NOTHING_KNOWN, Known, Provider
 from butler.providers.loadbalancer import Balancer, BalancerOrder, BalancerTarget
 from butler.providers.testing.driving import driving
-from tests.providers.gcp.fake_project import PROJECT
+from tests.providers.gcp import fake_balancing
+from tests.providers.gcp.fake_project import PROJECT, Thing
 from tests.providers.gcp.harness import GcpHarness
 from tests.providers.gcp.worlds import asked, brought_up, connected, google_cloud
 
@@ -138,6 +139,26 @@ async def test_what_a_task_failed_with_is_raised_and_hinders_no_deletion() -> No
         assert not await balancers.delete(ORDER.name, ORDER.token, known)
         await removed(world, provider, ORDER)
         assert await world.leftovers() == []
+
+
+async def test_a_group_that_lists_do_not_show_yet_is_removed_too() -> None:
+    async with google_cloud() as world, connected(world) as provider:
+        order = replace(ORDER, targets=(await target(world, "cp-0"),))
+        await balanced(world, provider, ORDER)
+        balancers = world.load_balancers(provider)
+        await balancers.ensure(order)
+        await world.pass_time(fake_balancing.TAKES)
+        while not await balancers.delete(ORDER.name, ORDER.token):
+            await world.pass_time(0.1)
+        assert await world.leftovers() == []
+
+
+async def test_a_target_of_another_region_is_not_taken_for_one_of_that_name() -> None:
+    async with google_cloud() as world, connected(world) as provider:
+        path = f"projects/{PROJECT}/zones/europe-west1-b/instances/cp-0"
+        world.google.things[path] = Thing(path, {"disks": []}, phases=[(0.0, "RUNNING")])
+        wanted = replace(ORDER, targets=(BalancerTarget(name="cp-0"), BalancerTarget(name='x") OR (name = "cp-0')))
+        assert (await balanced(world, provider, wanted)).targets == 0
 
 
 async def test_one_that_is_being_made_is_not_taken_for_gone() -> None:

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from butler.errors import CapacityExhausted, MachineRejected, ProviderError, ProviderUnavailable
+from butler.errors import CapacityExhausted, CredentialsInvalid, MachineRejected, ProviderError, ProviderUnavailable
 from butler.providers.contract import ExtraDisk, Known, MachineOrder, Provider
 from butler.providers.gcp import sizes
 from butler.providers.testing import Fault
 from butler.providers.testing.driving import driving
 from tests.providers.gcp.fake_issuer import key_file
-from tests.providers.gcp.fake_project import PROJECT, Thing
+from tests.providers.gcp.fake_project import PROJECT, Thing, image, subnetwork
 from tests.providers.gcp.harness import GcpHarness
 from tests.providers.gcp.worlds import asked, brought_up, connected, google_cloud, zones
 
@@ -225,9 +225,12 @@ async def test_no_crash_on_the_way_to_another_zone_makes_two_machines(fault: Fau
     [
         (("QUOTA_EXCEEDED", "Quota 'CPUS' exceeded.", 403), CapacityExhausted),
         (("RESOURCE_NOT_FOUND", "The resource 'x' was not found", 404), MachineRejected),
-        (("RESOURCE_IN_USE_BY_ANOTHER_RESOURCE", "x is in use by y", 400), ProviderUnavailable),
+        (("RESOURCE_IN_USE_BY_ANOTHER_RESOURCE", "x is in use by y", 400), ProviderError),
+        (("RESOURCE_OPERATION_RATE_EXCEEDED", "Operation rate exceeded for x", 429), ProviderError),
+        (("PERMISSIONS_ERROR", "Required 'compute.disks.create' permission", 403), CredentialsInvalid),
+        (("SOMETHING_FORBIDDEN", "You may not", 403), CredentialsInvalid),
         (("INVALID_FIELD_VALUE", "Invalid value for field", 400), MachineRejected),
-        (("INTERNAL_ERROR", "Internal error.", 500), ProviderUnavailable),
+        (("INTERNAL_ERROR", "Internal error.", 500), ProviderError),
         (("SOMETHING_NEW", "Who knows.", 0), ProviderError),
     ],
 )
@@ -241,7 +244,8 @@ async def test_what_an_operation_failed_with_is_raised_once(
         await world.pass_time(10)
         with pytest.raises(ProviderError, match=failure[0]) as raised:
             await provider.create(order, Known("", machine.task))
-        assert type(raised.value) is kind or (kind is ProviderUnavailable and isinstance(raised.value, kind))
+        # Exactly: after ProviderUnavailable or RateLimited the controller would go on to wait for the operation.
+        assert type(raised.value) is kind
         world.google.failing = None
         await brought_up(world, order)
         assert zones(world) == [A]
@@ -266,6 +270,44 @@ async def test_each_attempt_has_an_id_of_its_own_and_a_repeated_one_the_same() -
         assert (int(first[-12:], 16), int(second[-12:], 16)) == (0, 1)
 
 
+async def test_an_order_whose_answer_was_lost_is_not_sent_again() -> None:
+    async with google_cloud(zone=A) as world, connected(world) as provider:
+        world.faults.strike(Fault.AFTER, after=3)
+        with pytest.raises(ProviderUnavailable):
+            await provider.create(world.order("lost"))
+        assert (await provider.create(world.order("lost"))).task
+        assert len(asked(world, "POST", "/instances")) == 1
+
+
+async def test_a_machine_that_does_not_show_yet_is_not_taken_for_gone() -> None:
+    async with google_cloud() as world, connected(world) as provider:
+        order = world.order("young")
+        await provider.create(order)
+        assert not await provider.delete(order.name, order.token)
+        await world.pass_time(2)
+        assert not await provider.delete(order.name, order.token)
+
+
+@pytest.mark.parametrize("token", ["", "11111111-1111-4111-8111-111111111111"])
+async def test_a_name_that_is_taken_is_refused_with_its_zone(token: str) -> None:
+    async with google_cloud() as world, connected(world) as provider:
+        if token:
+            await brought_up(world, replace(world.order("shared"), token=token))
+        else:
+            await world.add_stranger("shared")
+        with pytest.raises(MachineRejected, match="there is another machine 'shared' in us-central1-a"):
+            await provider.create(world.order("shared"))
+
+
+async def test_a_hint_to_a_machine_of_that_name_does_not_make_it_ones_own() -> None:
+    async with google_cloud() as world, connected(world) as provider:
+        machine = await brought_up(world, world.order("mine"))
+        other = "11111111-1111-4111-8111-111111111111"
+        assert await provider.find("mine", other, Known(machine.id)) is None
+        assert await provider.delete("mine", other, Known(machine.id))
+        assert zones(world) == [A]
+
+
 async def test_a_list_that_lacks_a_zone_is_no_proof_that_a_machine_is_gone() -> None:
     async with google_cloud() as world, connected(world) as provider:
         order = world.order("hidden")
@@ -275,6 +317,43 @@ async def test_a_list_that_lacks_a_zone_is_no_proof_that_a_machine_is_gone() -> 
             await provider.find(order.name, order.token)
         with pytest.raises(ProviderUnavailable):
             await provider.delete(order.name, order.token)
+
+
+async def test_a_list_that_lags_behind_is_not_believed_when_the_operation_failed() -> None:
+    async with google_cloud(zone=A) as world, connected(world) as provider:
+        world.google.failing = ("QUOTA_EXCEEDED", "Quota 'CPUS' exceeded.", 403)
+        order = world.order("ghost")
+        machine = await provider.create(order)
+        (instance,) = world.google.existing("instances")
+        await world.pass_time(10)
+        path = f"projects/{PROJECT}/zones/us-central1-c/instances/ghost"
+        ghost = Thing(path, instance.body, phases=[(0.0, "PROVISIONING")], is_ghost=True)
+        world.google.things[path] = ghost
+        with pytest.raises(CapacityExhausted):
+            await provider.create(order, Known("", machine.task))
+
+
+async def test_subnetworks_of_a_shared_network_are_offered_by_path() -> None:
+    async with google_cloud(subnetwork="projects/host/regions/us-central1/subnetworks/shared") as world:
+        for one in (subnetwork("shared", project="host"), subnetwork("far", region="europe-west1")):
+            world.google.things[one.path] = one
+        async with connected(world) as provider:
+            offered = {one.id: one.detail for one in await provider.networks()}
+        assert offered == {
+            "default": "network default, 10.128.0.0/20",
+            "projects/host/regions/us-central1/subnetworks/shared": "network default, 10.128.0.0/20",
+        }
+
+
+async def test_images_of_both_projects_are_offered_and_obsolete_ones_are_not() -> None:
+    async with google_cloud() as world, connected(world) as provider:
+        own, old = image("own", project=PROJECT), image("old", deprecated={"state": "OBSOLETE"})
+        world.google.things.update({own.path: own, old.path: old})
+        assert [(one.id, one.detail) for one in await provider.images()] == [
+            (f"projects/{PROJECT}/global/images/own", "10 GB, X86_64"),
+            ("talos-v1-10", "10 GB, X86_64"),
+            ("talos-v1-11", "10 GB, X86_64, family talos"),
+        ]
 
 
 async def test_a_running_machine_is_looked_at_with_one_call() -> None:

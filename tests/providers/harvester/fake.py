@@ -103,6 +103,8 @@ class Upstream:
     """With which something on loopback may serve so that the authority stands for it."""
     machine: fake_kinds.Schema = field(default_factory=lambda: fake_kinds.VIRTUAL_MACHINE)
     """What KubeVirt takes."""
+    takes_a_moment: bool = False
+    """To know what it was told."""
 
 
 @asynccontextmanager
@@ -125,7 +127,8 @@ async def harvester(upstream: Upstream, namespace: str = "default") -> AsyncIter
         made = Fake(url, namespace, upstream.authority, token, operator, client, gate, admission, controllers)
         await _until(lambda: made.add_network(NETWORK))
         await made.add_image(IMAGE)
-        await _until(lambda: _is_in_force(made))
+        if upstream.takes_a_moment:
+            await _until(lambda: _is_in_force(made))
         gate.faults.forget()
         gate.requests.clear()
         yield made
@@ -161,7 +164,7 @@ async def _is_in_force(made: Fake) -> None:
 
 
 async def _until(attempt: Callable[[], Awaitable[object]]) -> None:
-    """Another API server than ours takes a moment to know what it was told."""
+    """Ask until it is done; a server that takes a moment refuses at first."""
     for _ in range(100):
         try:
             await attempt()

@@ -46,7 +46,7 @@ class Gate:
         )
         app.router.add_route("*", "/{rest:.*}", self._pass_on)
         async with (
-            aiohttp.ClientSession(auto_decompress=False, skip_auto_headers=["Content-Type"]) as self._session,
+            aiohttp.ClientSession(skip_auto_headers=["Content-Type"]) as self._session,
             serving(app, tls) as url,
         ):
             yield url

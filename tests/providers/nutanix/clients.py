@@ -13,7 +13,7 @@ import pytest
 PYTHON = Path(sys.prefix) / "nutanix-client" / "bin" / "python"
 HERE = Path(__file__).parent
 
-needs_clients = pytest.mark.skipif(not PYTHON.exists(), reason="make nutanix-client installs them")
+needs_clients = pytest.mark.skipif(not PYTHON.exists(), reason="make setup installs them")
 
 
 async def answer_of(script: str, *arguments: str, given: bytes = b"") -> Any:

@@ -132,6 +132,8 @@ class Prism:
     """The task of each NTNX-Request-Id."""
     identifiers: dict[str, tuple[str, float]] = field(default_factory=dict)
     """UUID and end of each idempotence identifier."""
+    used: set[str] = field(default_factory=set)
+    """UUIDs that were given to something, which may be gone."""
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
     def __post_init__(self) -> None:
@@ -183,6 +185,7 @@ class Prism:
     def add_vm(self, vm: Vm, is_on: bool, keeps_failed: bool) -> Task:
         """Version 3 keeps a VM that came to nothing, as a wish that cannot be fulfilled."""
         self.vms[vm.uuid] = vm
+        self.used.add(vm.uuid)
         failure = self.why_not(vm)
 
         def effect() -> None:
@@ -227,6 +230,7 @@ class Prism:
 
     def add_image(self, image: Image, url: str) -> Task:
         self.images[image.uuid] = image
+        self.used.add(image.uuid)
 
         def effect() -> None:
             if "missing" in url:

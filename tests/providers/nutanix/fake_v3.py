@@ -231,8 +231,8 @@ class V3Api:
         reserved = {uuid for uuid, end in self.prism.identifiers.values() if end > self.prism.now}
         if "uuid" in metadata and uuid not in reserved:
             raise Refused(422, "INVALID_REQUEST", f"{uuid} was not reserved")
-        if uuid in there:
-            raise Refused(409, "ALREADY_EXISTS", f"there is an entity {uuid}")
+        if uuid in self.prism.used or uuid in there:
+            raise Refused(409, "ALREADY_EXISTS", f"there is or was an entity {uuid}")
         return uuid
 
 

@@ -16,7 +16,7 @@ from butler.providers import registry
 from butler.providers.contract import MachineOrder, Provider, Surroundings
 from butler.providers.images import Images
 from butler.providers.nutanix.vm import token_of
-from butler.providers.testing import Harness, Seen
+from butler.providers.testing import Fault, Harness, Seen
 from butler.runtime.clock import SeededChance
 from tests.providers.nutanix.fake import CLUSTER, IMAGE, PASSWORD, SUBNET, USER, Disk, Image, Prism, Subnet, Vm
 
@@ -39,8 +39,10 @@ def config(url: str | None, **section: Any) -> ProviderConfig:
     return made
 
 
-def connected(url: str, credentials: Mapping[str, str] = CREDENTIALS, **section: Any) -> Provider:
-    surroundings = Surroundings(chance=_CHANCE, patience=0.2)
+def connected(
+    url: str, credentials: Mapping[str, str] = CREDENTIALS, patience: float = 10.0, **section: Any
+) -> Provider:
+    surroundings = Surroundings(chance=_CHANCE, patience=patience)
     return registry.connect(config(url, **section), credentials, surroundings)
 
 
@@ -56,7 +58,8 @@ class NutanixHarness(Harness):
         self.prism, self.url, self.faults = prism, url, prism.faults
 
     async def connect(self) -> Provider:
-        return connected(self.url)
+        # Where silence is to come it should not last; elsewhere a busy computer is no reason to fail.
+        return connected(self.url, patience=0.2 if self.faults.expects(Fault.SILENT) else 0.6)
 
     async def connect_wrongly(self) -> Provider:
         return connected(self.url, {**CREDENTIALS, "password": "wrong"})

@@ -221,6 +221,23 @@ async def test_a_task_that_failed_a_moment_ago_is_not_tried_again_at_once(
     assert harness.prism.existing() == []
 
 
+async def test_a_machine_that_vanishes_while_it_boots_is_made_again(
+    harness: NutanixHarness, provider: Provider
+) -> None:
+    order = harness.order("vanished")
+    await provider.create(order)
+    await harness.pass_time(100)
+    await harness.lose(order.token)
+    await brought_up(harness, order)
+    assert [vm.name for vm in harness.prism.existing()] == ["vanished"]
+
+
+async def test_a_machine_that_does_not_show_yet_is_not_gone(harness: NutanixHarness, provider: Provider) -> None:
+    order = harness.order("early")
+    known = await asked(provider, order)
+    assert not await provider.delete(order.name, order.token, Known(task=known.task))
+
+
 async def test_a_machine_that_finds_no_host_is_started_when_there_is_one(
     harness: NutanixHarness, provider: Provider
 ) -> None:

@@ -1,4 +1,4 @@
-"""VMs of the fake: cloning, creating, configuring, power, and their end."""
+"""VMs of the fake: how they come, and what they are told."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Any
 
 from tests.providers.proxmox.fake import GIB, Call, Guest, Pve, Refused, Storage, Volume, handles
 
-BEGIN, FULL, LINKED, IMPORT, CONFIG, START, STOP, DESTROY = 1.0, 15.0, 3.0, 12.0, 2.0, 2.0, 3.0, 4.0
-BOOT = 20.0
-"""Seconds until the guest agent answers."""
+BEGIN, FULL, LINKED, IMPORT, CONFIG = 1.0, 15.0, 3.0, 12.0, 2.0
+"""Seconds that workers take."""
 _QEMU, _ONE = "/nodes/{node}/qemu", "/nodes/{node}/qemu/{vmid}"
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": GIB, "T": 1 << 40, "": 1}
-_DRIVE = re.compile(r"(scsi|virtio|sata|ide)\d+")
+DRIVE = re.compile(r"(scsi|virtio|sata|ide)\d+")
 _PRIVILEGES = {
     "VM.Config.CPU": r"cores|sockets|cpu|vcpus|numa", "VM.Config.Memory": r"memory|balloon",
     "VM.Config.Network": r"net\d+",
@@ -103,7 +102,7 @@ def clone(pve: Pve, call: Call) -> Any:
     if target != source.node and not all(one.is_shared for one in used):
         raise Refused(500, f"can't clone VM to node '{target}' (VM uses local storage)")
     for card in (value for name, value in source.conf.items() if name.startswith("net")):
-        pve.demand(f"/sdn/zones/localnetwork/{_bridge(card)}", "SDN.Use")
+        pve.demand(f"/sdn/zones/localnetwork/{bridge_of(card)}", "SDN.Use")
     _free(pve, newid, source.node)
     steps = (BEGIN, partial(_reserved, pve, newid, source.node, given)), (
         FULL if is_full else LINKED, partial(_cloned, pve, newid, source, target, given, is_full)
@@ -149,10 +148,10 @@ def _cloned(pve: Pve, vmid: int, source: Guest, target: str, given: dict[str, st
 
 
 def _disks(conf: dict[str, str]) -> dict[str, str]:
-    return {name: value for name, value in conf.items() if _DRIVE.fullmatch(name) and "media=cdrom" not in value}
+    return {name: value for name, value in conf.items() if DRIVE.fullmatch(name) and "media=cdrom" not in value}
 
 
-def _bridge(card: str) -> str:
+def bridge_of(card: str) -> str:
     return card.partition("bridge=")[2].partition(",")[0]
 
 
@@ -225,15 +224,15 @@ def _may_change(pve: Pve, vmid: int, given: dict[str, str]) -> None:
         for privilege, names in _PRIVILEGES.items():
             if re.fullmatch(names, name):
                 pve.demand(f"/vms/{vmid}", privilege)
-        if _DRIVE.fullmatch(name):
+        if DRIVE.fullmatch(name):
             pve.demand(f"/vms/{vmid}", "VM.Config.CDROM" if "media=cdrom" in value else "VM.Config.Disk")
         if name.startswith("net"):
-            pve.demand(f"/sdn/zones/localnetwork/{_bridge(value)}", "SDN.Use")
+            pve.demand(f"/sdn/zones/localnetwork/{bridge_of(value)}", "SDN.Use")
 
 
 def _checked_drives(pve: Pve, guest: Guest, given: dict[str, str]) -> None:
     for name, value in given.items():
-        if not _DRIVE.fullmatch(name) or value.startswith("none"):
+        if not DRIVE.fullmatch(name) or value.startswith("none"):
             continue
         storage = value.partition(":")[0]
         if storage not in pve.storages:
@@ -243,11 +242,11 @@ def _checked_drives(pve: Pve, guest: Guest, given: dict[str, str]) -> None:
             continue
         pve.demand(f"/storage/{storage}", "Datastore.AllocateSpace")
         source = value.partition("import-from=")[2].partition(",")[0]
-        if source and _volume(pve, source, guest.node) is None:
+        if source and volume_of(pve, source, guest.node) is None:
             raise Refused(500, f"volume '{source}' does not exist")
 
 
-def _volume(pve: Pve, volid: str, node: str) -> Volume | None:
+def volume_of(pve: Pve, volid: str, node: str) -> Volume | None:
     store = pve.storages.get(volid.partition(":")[0])
     return store.on(node).get(volid) if store is not None else None
 
@@ -271,10 +270,10 @@ def _applied(pve: Pve, guest: Guest, given: dict[str, str]) -> dict[str, str]:
             found[name] = value.replace(value.partition(",")[0], f"{value.partition(',')[0]}={pve.mac()}", 1)
         elif name == "tags":
             found[name] = ";".join(sorted({one.lower() for one in re.split(r"[;, ]+", value) if one}))
-        elif _DRIVE.fullmatch(name) and "media=cdrom" not in value:
+        elif DRIVE.fullmatch(name) and "media=cdrom" not in value:
             storage, _, rest = value.partition(":")
             source = rest.partition("import-from=")[2].partition(",")[0]
-            volume = _volume(pve, source, guest.node) if source else None
+            volume = volume_of(pve, source, guest.node) if source else None
             size = volume.size if volume is not None else int(rest.partition(",")[0]) * GIB
             found[name] = allocated(pve, guest, storage, size)
     return found
@@ -300,110 +299,3 @@ def _resized(pve: Pve, guest: Guest, disk: str, size: str) -> None:
     store = pve.storages[volid.partition(":")[0]]
     store.on(guest.node)[volid].size = wanted
     guest.conf[disk] = f"{volid},size={wanted // GIB}G"
-
-
-# -- power and end --------------------------------------------------------------------------------------------
-
-
-@handles("GET", f"{_ONE}/status/current")
-def status(pve: Pve, call: Call) -> Any:
-    pve.demand(f"/vms/{call.at['vmid']}", "VM.Audit")
-    guest = guest_of(pve, call)
-    state = "running" if guest.running_since is not None else "stopped"
-    found = {"vmid": guest.vmid, "name": guest.conf.get("name", ""), "status": state, "qmpstatus": state, "agent": 1}
-    return found | ({"lock": guest.conf["lock"]} if "lock" in guest.conf else {})
-
-
-@handles("POST", f"{_ONE}/status/start")
-def start(pve: Pve, call: Call) -> Any:
-    guest = guest_of(pve, call)
-    pve.demand(f"/vms/{guest.vmid}", "VM.PowerMgmt")
-    return pve.work(call, "qmstart", str(guest.vmid), (START, lambda: _started(pve, guest)))
-
-
-def _started(pve: Pve, guest: Guest) -> None:
-    unlocked(guest)
-    alone(guest)
-    if guest.running_since is not None:
-        raise Refused(500, f"VM {guest.vmid} already running")
-    if guest.is_template:
-        raise Refused(500, "you can't start a vm if it's a template")
-    host = pve.hosts[guest.node]
-    if int(guest.conf.get("cores", 1)) > host.cores:
-        raise Refused(500, f"MAX {host.cores} vcpus allowed per VM on this node")
-    for name, value in guest.conf.items():
-        volid = value.partition(",")[0]
-        if _DRIVE.fullmatch(name) and volid != "none" and _volume(pve, volid, guest.node) is None:
-            raise Refused(500, f"volume '{volid}' does not exist")
-        if name.startswith("net") and _bridge(value) not in host.bridges:
-            raise Refused(500, f"bridge '{_bridge(value)}' does not exist")
-    guest.running_since = pve.now
-
-
-@handles("POST", f"{_ONE}/status/stop")
-def stop(pve: Pve, call: Call) -> Any:
-    guest = guest_of(pve, call)
-    pve.demand(f"/vms/{guest.vmid}", "VM.PowerMgmt")
-    return pve.work(call, "qmstop", str(guest.vmid), (STOP, lambda: _stopped(guest)))
-
-
-handles("POST", f"{_ONE}/status/shutdown")(stop)
-
-
-def _stopped(guest: Guest) -> None:
-    unlocked(guest)
-    guest.running_since = None
-
-
-@handles("GET", f"{_ONE}/agent/network-get-interfaces")
-def interfaces(pve: Pve, call: Call) -> Any:
-    guest = guest_of(pve, call)
-    if not pve.may(f"/vms/{guest.vmid}", "VM.Monitor") and not pve.may(f"/vms/{guest.vmid}", "VM.GuestAgent.Audit"):
-        raise Refused(403, f"Permission check failed (/vms/{guest.vmid}, VM.Monitor)")
-    if guest.running_since is None:
-        raise Refused(500, f"VM {guest.vmid} is not running")
-    if "enabled=1" not in guest.conf.get("agent", ""):
-        raise Refused(500, "No QEMU guest agent configured")
-    if pve.now < guest.running_since + BOOT:
-        raise Refused(500, "QEMU guest agent is not running")
-    mac = re.findall(r"(?:[0-9A-F]{2}:){5}[0-9A-F]{2}", guest.conf["net0"])[0].lower()
-    low = int(mac[-2:], 16), int(mac[-5:-3], 16)
-    return {"result": [
-        _interface("lo", "00:00:00:00:00:00", ("127.0.0.1", 8)),
-        _interface("eth0", mac, (f"93.184.216.{low[0]}", 24), ("fe80::1", 64), (f"10.40.{low[1]}.{low[0]}", 16)),
-        _interface("cni0", "3a:00:00:00:00:01", ("10.244.0.1", 24)),
-        {"name": "bond0", "hardware-address": mac},
-    ]}  # fmt: skip
-
-
-def _interface(name: str, mac: str, *addresses: tuple[str, int]) -> dict[str, Any]:
-    return {
-        "name": name, "hardware-address": mac,
-        "ip-addresses": [
-            {"ip-address": one, "prefix": prefix, "ip-address-type": "ipv6" if ":" in one else "ipv4"}
-            for one, prefix in addresses
-        ],
-    }  # fmt: skip
-
-
-@handles("DELETE", _ONE)
-def destroy(pve: Pve, call: Call) -> Any:
-    guest = guest_of(pve, call)
-    pve.demand(f"/vms/{guest.vmid}", "VM.Allocate")
-    if guest.conf.get("protection") == "1":
-        raise Refused(500, f"can't remove VM {guest.vmid} - protection mode enabled")
-    if guest.running_since is not None:
-        raise Refused(500, f"VM {guest.vmid} is running - destroy failed")
-    return pve.work(call, "qmdestroy", str(guest.vmid), (BEGIN, lambda: _emptied(pve, guest)),
-                    (DESTROY, partial(pve.forget, guest.vmid)))  # fmt: skip
-
-
-def _emptied(pve: Pve, guest: Guest) -> None:
-    """Its disks go first; until the end a configuration is left that says nothing but that."""
-    if guest.vmid not in pve.guests:
-        raise Refused(500, f"Configuration file 'nodes/{guest.node}/qemu-server/{guest.vmid}.conf' does not exist")
-    unlocked(guest)
-    for store in pve.storages.values():
-        for volid in [one for one in store.on(guest.node) if f":vm-{guest.vmid}-" in one]:
-            del store.on(guest.node)[volid]
-    guest.conf = {"lock": "destroyed"}

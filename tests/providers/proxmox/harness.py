@@ -19,7 +19,7 @@ from butler.providers.testing import Fault, Harness, Seen
 from butler.providers.testing.web import serving
 
 # The modules say with a decorator what they handle.
-from tests.providers.proxmox import fake_cluster, fake_guests  # noqa: F401
+from tests.providers.proxmox import fake_cluster, fake_guests, fake_power  # noqa: F401
 from tests.providers.proxmox.fake import GIB, PASSWORD, TOKEN_SECRET, TOKEN_USER, USER, Guest, Pve, Volume
 
 TEMPLATE = 9000

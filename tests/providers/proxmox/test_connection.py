@@ -9,7 +9,7 @@ import pytest
 from butler.errors import CredentialsInvalid, InvalidConfiguration, MachineRejected, ProviderError, ProviderUnavailable
 from butler.providers import registry
 from butler.providers.contract import Machine, Provider, Surroundings
-from butler.providers.proxmox.errors import Absent, AgentSilent, Taken, explained, judged
+from butler.providers.proxmox.errors import Absent, AgentSilent, NoAgent, Off, Taken, explained, judged
 from butler.providers.rest import Reply
 from butler.providers.testing.web import serving
 from tests.providers.azure import certificates
@@ -114,7 +114,8 @@ async def test_a_proxy_is_used() -> None:
         (500, "volume 'local:iso/x.iso' does not exist", Absent),
         (500, "unable to create VM 100: config file already exists", Taken),
         (500, "QEMU guest agent is not running", AgentSilent),
-        (500, "VM 100 is not running", AgentSilent),
+        (500, "VM 100 is not running", Off),
+        (500, "No QEMU guest agent configured", NoAgent),
         (500, "VM is locked (clone)", ProviderUnavailable),
         (500, "can't lock file '/var/lock/qemu-server/lock-100.conf' - got timeout", ProviderUnavailable),
         (500, "cluster not ready - no quorum?", ProviderUnavailable),

@@ -67,6 +67,19 @@ async def test_a_machine_tells_only_addresses_of_its_own_cards() -> None:
     assert [one.rpartition(".")[0] for one in machine.addresses] == ["10.40.0", "93.184.216"]
 
 
+async def test_a_machine_without_an_agent_runs_or_does_not_and_tells_no_address() -> None:
+    async with running() as harness:
+        machine, guest = await made(harness)
+        guest.conf["agent"] = "0"
+        provider, order = await harness.connect(), harness.order("web")
+        assert await provider.find(order.name, order.token) == replace(machine, addresses=())
+        guest.running_since = None
+        found = await provider.find(order.name, order.token)
+        await provider.close()
+    assert found is not None
+    assert found.power is Power.STOPPED
+
+
 async def test_tags_and_notes_say_whose_it_is() -> None:
     async with running() as harness:
         _, guest = await made(harness, labels={"purpose": "conformance", "tier": "1"})
@@ -172,6 +185,21 @@ async def test_a_template_by_name_may_be_on_every_host() -> None:
         _, guest = await made(harness)
     assert guest.node == "pve2"
     assert asked(harness, "POST", "/clone")[0].at == {"node": "pve2", "vmid": "9200"}
+
+
+async def test_a_disk_image_that_only_one_host_has_keeps_machines_there() -> None:
+    async with running() as harness:
+        harness.pve.hosts["pve1"].used = 200 * GIB
+        del harness.pve.storages["local"].on("pve2")["local:import/flatcar.qcow2"]
+        _, guest = await made(harness, image="local:import/flatcar.qcow2")
+    assert guest.node == "pve1"
+
+
+async def test_a_linked_clone_may_be_on_another_host_wherever_other_disks_go() -> None:
+    async with running(full_clone=False, storage="local-lvm") as harness:
+        harness.pve.hosts["pve1"].used = 200 * GIB
+        _, guest = await made(harness)
+    assert guest.node == "pve2"
 
 
 async def test_a_machine_that_was_moved_to_another_host_is_found() -> None:

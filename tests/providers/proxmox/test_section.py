@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+import yaml
 
 from butler.api.credentials import canonical_keys
+from butler.api.normalise import normalise
+from butler.api.provider import ProviderConfig
 from butler.api.sections.proxmox import VmidRange
 from butler.api.shared import ProviderType
 from butler.errors import CredentialsInvalid, InvalidConfiguration
+from butler.providers.proxmox import checking
 from butler.providers.proxmox.section import Login, settings
 from tests.providers.proxmox.harness import LOGIN, TOKEN, config
 
+ROOT = Path(__file__).parents[3]
 URL = "https://pve.example.com:8006"
 
 
@@ -85,3 +94,27 @@ def test_a_range_of_numbers_holds_its_end() -> None:
 def test_settings_do_not_show_secrets() -> None:
     shown = repr(settings(config(URL), {"token": "a@pve!t", "secret": "hush-hush"}))
     assert "hush-hush" not in shown
+
+
+def written() -> list[Any]:
+    """The ProviderConfigs of the guide and of the example."""
+    guide = (ROOT / "docs/howto/providers/proxmox.md").read_text()
+    example = (ROOT / "examples/providers/proxmox.yaml").read_text()
+    texts = [*re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL), example]
+    documents = [one for text in texts for one in yaml.safe_load_all(text)]
+    return [one for one in documents if one["kind"] == "ProviderConfig"]
+
+
+@pytest.mark.parametrize("document", written())
+def test_what_the_guide_says_can_be_used(document: Any) -> None:
+    given = normalise(msgspec.convert(document, ProviderConfig))
+    found = settings(given, TOKEN)
+    assert (found.endpoint, found.nodes) == (URL, ("pve1", "pve2"))
+    assert found.source in ("9000", "local:import/talos.qcow2")
+
+
+def test_the_guide_asks_for_every_privilege_that_is_checked() -> None:
+    guide = (ROOT / "docs/howto/providers/proxmox.md").read_text()
+    privileges = re.findall(r"\"([A-Z]\w+\.\w+(?:\.\w+)?)\"", inspect.getsource(checking))
+    assert len(set(privileges)) > 15
+    assert [one for one in privileges if one not in guide and one != "SDN.Use"] == []

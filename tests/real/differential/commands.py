@@ -7,7 +7,8 @@ import os
 import re
 import shlex
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
@@ -27,6 +28,8 @@ class Command:
     """Standard input."""
     shown: str = ""
     """A pattern of the lines that are compared; all of them without it."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """What is written before, beside whoever reads it."""
 
 
 @dataclass(frozen=True)
@@ -62,16 +65,19 @@ async def play(cluster: Cluster, script: Script, namespace: str) -> list[Printed
 
 
 async def _run(cluster: Cluster, command: Command, namespace: str) -> Printed:
-    said = shlex.split(command.said.replace("$ns", namespace))
+    place = cluster.folder / "scripts" / namespace
+    for name, text in {".keep": "", **command.files}.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text.replace("$ns", namespace))
     process = await asyncio.create_subprocess_exec(
         str(KUBECTL),
         f"--namespace={namespace}",
-        *said,
+        *shlex.split(command.said.replace("$ns", namespace)),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env=_surroundings(cluster),
-        cwd=cluster.folder,
+        cwd=place,
     )
     try:
         async with asyncio.timeout(_PATIENCE):
@@ -90,6 +96,10 @@ def _surroundings(cluster: Cluster) -> dict[str, str]:
         "KUBECONFIG": str(cluster.kubeconfig),
         "KUBECACHEDIR": str(cluster.folder / "kubectl-cache"),
         "KUBE_EDITOR": "sed -i s/before/after/",
+        "KUBECTL_APPLYSET": "true",
+        # Short calls need no second thread and no collection of garbage.
+        "GOMAXPROCS": "1",
+        "GOGC": "off",
     }
 
 
@@ -110,20 +120,19 @@ _WORDS = (
     (re.compile(r"\b3[0-2]\d{3}\b"), "<port>"),
     (re.compile(r"-[bcdfghjklmnpqrstvwxz2456789]{5}\b"), "-<random>"),
     (re.compile(r"(?<=Expected resource version to be 1, was )\d+"), "<version>"),
+    (re.compile(r"\b(kubernetes-)?admin\b"), "<admin>"),
     (re.compile(r"  +"), "  "),
-    (re.compile(r" +$"), ""),
+    (re.compile(r" +$", re.MULTILINE), ""),
 )
 
 
 def alike(text: str) -> list[str]:
     """The lines of an output, without what no two servers have in common."""
-    lines = []
     # kubectl itself logs when its own patience ends.
-    for line in (one for one in text.splitlines() if "reflector.go" not in one):
-        for pattern, word in _WORDS:
-            line = pattern.sub(word, line)
-        lines.append(line)
-    return lines
+    kept = "\n".join(line for line in text.splitlines() if "reflector.go" not in line)
+    for pattern, word in _WORDS:
+        kept = pattern.sub(word, kept)
+    return kept.splitlines()
 
 
 def differences(script: Script, real: list[Printed], embedded: list[Printed]) -> list[str]:
@@ -145,3 +154,34 @@ def _mismatches(real: str, embedded: str, shown: str) -> list[str]:
         for one, other in zip_longest(theirs, ours, fillvalue="(nothing)")
         if one != other
     ]
+
+
+@dataclass
+class Runs:
+    """Scripts under way on both servers. Two run at once, so that one that waits does not keep the other waiting."""
+
+    runner: asyncio.Runner
+    real: Cluster
+    embedded: Cluster
+    under_way: dict[str, asyncio.Task[list[str]]] = field(default_factory=dict)
+
+    def start(self, scripts: Iterable[Script]) -> None:
+        limit = asyncio.Semaphore(2)
+
+        async def compared(number: int, script: Script) -> list[str]:
+            async with limit:
+                namespace = f"kubectl-{number}"
+                both = (play(one, script, namespace) for one in (self.real, self.embedded))
+                return differences(script, *await asyncio.gather(*both))
+
+        async def start() -> None:
+            for number, script in enumerate(scripts):
+                self.under_way[script.title] = asyncio.create_task(compared(number, script))
+
+        self.runner.run(start())
+
+    def differences(self, title: str) -> list[str]:
+        async def wait() -> list[str]:
+            return await self.under_way[title]
+
+        return self.runner.run(wait())

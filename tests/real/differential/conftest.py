@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
+from typing import Any
 
 import pytest
 
 from tests.real import servers
 from tests.real.differential import kinds, sides, webhook
+from tests.real.differential.commands import Runs, Script
 from tests.real.differential.comparisons import Comparisons, Pair
 from tests.real.differential.steps import Case
 from tests.real.differential.verdicts import Tally
+from tests.real.servers import Cluster
 
 _CONTROLLERS = (
     "garbage-collector-controller",
@@ -27,13 +30,17 @@ _TALLY = pytest.StashKey[Tally]()
 
 
 @pytest.fixture(scope="session")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster, Cluster]]:
+    """Kubernetes' own server, and the embedded one."""
     real, embedded = tmp_path_factory.mktemp("real"), tmp_path_factory.mktemp("embedded")
-    with (
-        servers.real(real, controllers=",".join(_CONTROLLERS)) as theirs,
-        servers.embedded(embedded) as ours,
-        asyncio.Runner() as runner,
-    ):
+    with servers.real(real, controllers=",".join(_CONTROLLERS)) as theirs, servers.embedded(embedded) as ours:
+        yield theirs, ours
+
+
+@pytest.fixture(scope="session")
+def pair(clusters: tuple[Cluster, Cluster]) -> Iterator[Pair]:
+    theirs, ours = clusters
+    with asyncio.Runner() as runner:
         stack = AsyncExitStack()
         known = webhook.known(runner.run(stack.enter_async_context(webhook.listening())))
         made = Pair(
@@ -48,6 +55,15 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
 
 
 @pytest.fixture(scope="session")
+def runs(pair: Pair, clusters: tuple[Cluster, Cluster], request: pytest.FixtureRequest) -> Runs:
+    """Of all scripts that were selected."""
+    chosen = (_parameter(item, "script") for item in request.session.items)
+    made = Runs(pair.runner, *clusters)
+    made.start(script for script in chosen if isinstance(script, Script))
+    return made
+
+
+@pytest.fixture(scope="session")
 def tally(request: pytest.FixtureRequest) -> Tally:
     return request.config.stash.setdefault(_TALLY, Tally())
 
@@ -55,16 +71,15 @@ def tally(request: pytest.FixtureRequest) -> Tally:
 @pytest.fixture(scope="session")
 def comparisons(pair: Pair, request: pytest.FixtureRequest) -> Comparisons:
     """Of all cases that were selected."""
-    chosen = (_case_of(item) for item in request.session.items)
+    chosen = (_parameter(item, "case") for item in request.session.items)
     made = Comparisons(pair)
-    made.start({case.title: case for case in chosen if case is not None})
+    made.start({case.title: case for case in chosen if isinstance(case, Case)})
     return made
 
 
-def _case_of(item: pytest.Item) -> Case | None:
+def _parameter(item: pytest.Item, name: str) -> Any:
     parameters = getattr(item, "callspec", None)
-    found = parameters.params.get("case") if parameters is not None else None
-    return found if isinstance(found, Case) else None
+    return parameters.params.get(name) if parameters is not None else None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -26,7 +26,9 @@ class Unfinished:
 CLIENTS_FAULT = Difference(
     "mistakes of a client for which Kubernetes has no word", "500 says that the server is at fault, and it is not"
 )
-TAINT = Difference("new PersistentVolumeClaims and Nodes", "only controllers that do not run here would take it off")
+TAINT = Difference(
+    "new PersistentVolumes, PersistentVolumeClaims and Nodes", "only controllers that do not run here would take it off"
+)
 OPENAPI = Difference("descriptions in OpenAPI of built-in kinds", "100 kB instead of 3 MB")
 DESCRIPTIONS = Difference("descriptions of the columns of a table", "the same")
 HEALTH = Difference("checks of `/healthz?verbose`", "they are of other parts")

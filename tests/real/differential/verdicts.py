@@ -91,6 +91,8 @@ class Tally:
     cases: int = 0
     requests: int = 0
     sequences: int = 0
+    scripts: int = 0
+    commands: int = 0
     deliberate: set[Difference] = field(default_factory=set)
     unfinished: set[Unfinished] = field(default_factory=set)
     failed: int = 0
@@ -105,8 +107,14 @@ class Tally:
         self.unfinished |= verdict.unfinished
         self.failed += bool(verdict.open)
 
+    def add_script(self, commands: int, *, is_open: bool) -> None:
+        self.scripts += 1
+        self.commands += commands
+        self.failed += is_open
+
     def text(self) -> str:
         return (
             f"{self.cases} cases and {self.sequences} generated sequences, {self.requests} requests to each server; "
+            f"{self.scripts} scripts of kubectl, {self.commands} commands; "
             f"{len(self.deliberate)} deliberate differences, {len(self.unfinished) + self.failed} open ones"
         )

@@ -154,7 +154,8 @@ class _Compiler:
             node.element = self._node(schema.additional, preserving)
         elif preserving or not members:
             node.element = DEDUCED
-        node.division = Division.WHOLE if schema.map_type == "atomic" else Division.EACH
+        is_whole = schema.map_type == "atomic" or schema.name.endswith(".RawExtension")
+        node.division = Division.WHOLE if is_whole else Division.EACH
         node.spread = node.division is Division.EACH
         node.implied = dict(schema.implied)
 

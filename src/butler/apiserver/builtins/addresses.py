@@ -106,7 +106,7 @@ def _free_ip(seed: int, addresses: Addresses) -> str | None:
 def _allocate_port(found: Problems, holder: Object, name: str, path: str, addresses: Addresses, used: set[int]) -> None:
     wanted = holder.get(name) or 0
     low, high = addresses.ports
-    if wanted and not low <= wanted <= high:
+    if wanted and not low <= wanted <= high and not addresses.is_trial:
         detail = f"provided port is not in the valid range. The range of valid ports is {low}-{high}"
         found.append(bad(path, wanted, detail))
         return

@@ -13,6 +13,7 @@ from .model import BuiltIn
 from .pod_checks import check_template
 from .pod_defaults import fill_pod_spec
 from .problems import Problems, bad, not_negative, refuse_each, required, unchanged
+from .remarks import remarks_on_template
 
 _PREFIX = "batch.kubernetes.io/"
 _CONTROLLER, _NAME = f"{_PREFIX}controller-uid", f"{_PREFIX}job-name"
@@ -278,6 +279,7 @@ KINDS = {
         carry=_carry_job,
         check=_check_job,
         check_update=_check_job_update,
+        remarks=remarks_on_template("spec", "template"),
         status=True,
         generation=("spec",),
     ),
@@ -285,6 +287,7 @@ KINDS = {
         fill=_fill_cron_job,
         check=_check_cron_job,
         check_update=_check_cron_job_update,
+        remarks=remarks_on_template("spec", "jobTemplate", "spec", "template"),
         status=True,
         generation=("spec",),
     ),

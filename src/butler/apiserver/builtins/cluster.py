@@ -46,12 +46,6 @@ _USAGES = (
 )
 
 
-def _fill_lease(obj: Object) -> None:
-    # Coordinated leader election is off by default, and its fields are dropped.
-    obj["spec"].pop("strategy", None)
-    obj["spec"].pop("preferredHolder", None)
-
-
 def _check_lease(obj: Object) -> list[FieldError]:
     found: Problems = []
     spec = obj["spec"]
@@ -253,7 +247,7 @@ def _check_runtime_class(obj: Object) -> list[FieldError]:
 
 
 KINDS = {
-    ("coordination.k8s.io", "Lease"): BuiltIn(fill=_fill_lease, check=_check_lease),
+    ("coordination.k8s.io", "Lease"): BuiltIn(check=_check_lease),
     ("scheduling.k8s.io", "PriorityClass"): BuiltIn(
         fill=_fill_priority, check=_check_priority, check_update=_check_priority_update, generation=("",)
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from butler.errors import go_quoted, not_supported
+from butler.errors import not_supported
 
 from ..resources import Object
 from . import formats
@@ -177,35 +177,6 @@ def _check_host_ports(found: Problems, containers: Iterable[Object], path: str) 
             if claim in taken:
                 found.append(duplicate(f"{path}[{index}].ports[{position}].hostPort", claim))
             taken.add(claim)
-
-
-def remarks_on_containers(spec: Object, path: str) -> list[str]:
-    """Variables and ports that stand twice, of which apply keeps one."""
-    found: list[str] = []
-    for list_name in ("initContainers", "containers"):
-        for index, container in enumerate(spec.get(list_name) or ()):
-            place = f"{path}.{list_name}[{index}]"
-            names = [one.get("name") for one in container.get("env") or ()]
-            found += [
-                f"{place}.env[{number}]: hides previous definition of {go_quoted(str(name))}, "
-                "which may be dropped when using apply"
-                for number, name in enumerate(names)
-                if name in names[:number]
-            ]
-    return found + _repeated_ports(spec, path)
-
-
-def _repeated_ports(spec: Object, path: str) -> list[str]:
-    """All containers of a pod share its ports."""
-    found: list[str] = []
-    seen: dict[tuple[int, str], str] = {}
-    for index, container in enumerate(spec.get("containers") or ()):
-        for number, port in enumerate(container.get("ports") or ()):
-            key, place = (port.get("containerPort", 0), port["protocol"]), f"{path}.containers[{index}].ports[{number}]"
-            first = seen.setdefault(key, place)
-            if first != place:
-                found.append(f"{place}: duplicate port definition with {first}")
-    return found
 
 
 def _check_field(found: Problems, name: str, path: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -10,6 +11,11 @@ from ..resources import Object
 
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _FILE_MODE = 0o644
+_LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+_HOST = re.compile(rf"{_LABEL}(?:\.{_LABEL})*(?::[0-9]+)?")
+_PART = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+_DIGEST = "@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z0-9]+)*:[0-9a-fA-F]{32,}"
+_NAME = re.compile(rf"{_PART}(?:/{_PART})*(?::\w[\w.-]{{0,127}})?(?:{_DIGEST})?", re.ASCII)
 
 
 def fill_pod_spec(spec: Object) -> None:
@@ -45,8 +51,18 @@ def _fill_container(container: Object) -> None:
             _fill_http(hook.get("httpGet"))
 
 
+def _is_reference(image: str) -> bool:
+    """Whether a text names an image: a registry, if the first part looks like one, and parts in small letters."""
+    first, slash, rest = image.partition("/")
+    has_host = bool(slash) and (any(sign in first for sign in ".:") or first == "localhost" or first != first.lower())
+    name = rest if has_host else image
+    return _NAME.fullmatch(name) is not None and (not has_host or _HOST.fullmatch(first) is not None)
+
+
 def pull_policy(image: str) -> str:
     """Always for the tag `latest`, said or meant; IfNotPresent for any other and for images named by digest."""
+    if not _is_reference(image):
+        return "IfNotPresent"
     name, at, _ = image.partition("@")
     _, colon, tag = name.rpartition("/")[2].partition(":")
     latest = tag == "latest" if colon else bool(name) and not at

@@ -9,11 +9,12 @@ from butler.kube.quantity import Quantity
 
 from ..resources import Object
 from . import quantities
-from .containers import check_image_spaces, remarks_on_containers
+from .containers import check_image_spaces
 from .model import BuiltIn
 from .pod_checks import check_pod_spec, check_template, check_tolerations
 from .pod_defaults import fill_pod_spec
 from .problems import Problems, bad, forbidden, required, shown_changes
+from .remarks import remarks_on_pod
 
 SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 _PATIENCE_SECONDS = 300
@@ -161,10 +162,6 @@ def check_metadata_and_spec(found: Problems, obj: Object) -> None:
     check_image_spaces(found, obj["spec"], "spec")
 
 
-def _remark_on_pod(obj: Object) -> list[str]:
-    return remarks_on_containers(obj["spec"], "spec")
-
-
 def _check_pod(obj: Object) -> list[FieldError]:
     found: Problems = []
     check_metadata_and_spec(found, obj)
@@ -266,7 +263,7 @@ KINDS = {
         carry=_carry_pod,
         check=_check_pod,
         check_update=_check_pod_update,
-        remarks=_remark_on_pod,
+        remarks=remarks_on_pod,
         status=True,
         generation=("spec",),
     ),

@@ -52,16 +52,23 @@ def _check_scopes(found: Problems, spec: Object) -> None:
 
 
 def _check_selector(found: Problems, spec: Object) -> None:
-    path, selector = "spec.scopeSelector.matchExpressions", spec["scopeSelector"]
-    requirements = selector.get("matchExpressions") or []
+    path = "spec.scopeSelector.matchExpressions"
+    requirements = spec["scopeSelector"].get("matchExpressions") or []
     for requirement in requirements:
         scope = requirement.get("scopeName") or ""
         if scope not in _SCOPES:
             found.append(bad(f"{path}.scopeName", scope, "unsupported scope"))
-        found.extend(bad(path, selector, "unsupported scope applied to resource") for _ in _unfit(scope, spec))
+        shown = {"MatchExpressions": [_shown(one) for one in requirements]}
+        found.extend(bad(path, shown, "unsupported scope applied to resource") for _ in _unfit(scope, spec))
         _check_requirement(found, requirement, scope, path)
     named = {one.get("scopeName") for one in requirements}
     found.extend(bad(path, spec.get("scopes"), "conflicting scopes") for pair in _PAIRS if pair.issubset(named))
+
+
+def _shown(requirement: Object) -> Object:
+    """A requirement as Kubernetes holds it."""
+    names = {"ScopeName": "scopeName", "Operator": "operator"}
+    return {**{name: requirement.get(ours) or "" for name, ours in names.items()}, "Values": requirement.get("values")}
 
 
 def _check_requirement(found: Problems, requirement: Object, scope: str, path: str) -> None:

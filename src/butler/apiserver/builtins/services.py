@@ -12,6 +12,7 @@ from . import formats, selectors
 from .containers import check_port_or_name, check_protocol
 from .model import BuiltIn
 from .problems import Problems, bad, duplicate, forbidden, refuse_each, required
+from .remarks import remarks_on_service
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _EXTERNAL_POLICIES = _INTERNAL_POLICIES = ("Cluster", "Local")
@@ -367,6 +368,7 @@ KINDS = {
         carry=_carry_service,
         check=_check_service,
         check_update=_check_service_update,
+        remarks=remarks_on_service,
         status=True,
         name_rule="label",
     ),

@@ -29,6 +29,16 @@ _TOLD_FROM_NONE = {
     (_SCHEMA, "dependencies"),
 }
 """What may be left out, but whose checks see whether it was given and is empty."""
+_OFF = {
+    ("apps.v1.RollingUpdateStatefulSetStrategy", "maxUnavailable"),
+    ("coordination.v1.LeaseSpec", "preferredHolder"),
+    ("coordination.v1.LeaseSpec", "strategy"),
+    ("core.v1.PodSpec", "schedulingGroup"),
+    ("core.v1.VolumeProjection", "podCertificate"),
+    ("discovery.v1.Endpoint", "deprecatedTopology"),
+    ("storage.v1.CSIDriverSpec", "preventPodSchedulingIfMissing"),
+}
+"""Fields of features that are off unless somebody turns them on: who writes them owns them, but they are not kept."""
 
 Change = Callable[[Any], None]
 
@@ -44,6 +54,7 @@ class Shape:
         self._structs: list[tuple[str, Shape]] = []
         self._required: list[str] = []
         """Lists and maps that are always written, null when there are none."""
+        self._off: list[str] = []
         self._inner: list[tuple[str, str, Shape]] = []
         """What is below: the name, `[]`, `{}` or nothing, and the shape."""
         self._concerned: list[tuple[str, str, Shape]] | None = None
@@ -71,10 +82,12 @@ class Shape:
                 shape.apply(obj[name])
 
     def settle(self, obj: Object) -> bool:
-        """Write null, in place, for required lists that are empty, and say whether there were any.
+        """Write null, in place, for required lists that are empty, drop what is off, and say whether there was any.
 
         While a request is under way they are a value that somebody owns; stored, they are the same as none."""
         is_changed = False
+        for name in self._off:
+            is_changed |= obj.pop(name, None) is not None
         for name in self._required:
             if not obj.get(name, True) and obj[name] is not None:
                 obj[name] = None
@@ -90,14 +103,15 @@ class Shape:
     def _concerning(self) -> list[tuple[str, str, Shape]]:
         """Those below that have something to settle."""
         if self._concerned is None:
-            self._concerned = [one for one in self._inner if one[2].has_required_lists({id(self)})]
+            self._concerned = [one for one in self._inner if one[2].settles({id(self)})]
         return self._concerned
 
-    def has_required_lists(self, seen: set[int]) -> bool:
+    def settles(self, seen: set[int]) -> bool:
+        """Whether there may be something to settle here or below."""
         if id(self) in seen:
             return False
         seen.add(id(self))
-        return bool(self._required) or any(shape.has_required_lists(seen) for _, _, shape in self._inner)
+        return bool(self._required or self._off) or any(shape.settles(seen) for _, _, shape in self._inner)
 
     def below(self, name: str) -> Shape | None:
         """The shape of a struct that is always there, such as the status."""
@@ -111,6 +125,8 @@ class Shape:
                 self._learn_field(field)
                 if (name, field.name) in _TOLD_FROM_NONE:
                     self._droppable.remove(field.name)
+                if (name, field.name) in _OFF:
+                    self._off.append(field.name)
 
     def _learn_field(self, field: data.Field) -> None:
         name, kind = field.name, field.type

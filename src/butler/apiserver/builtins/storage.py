@@ -10,6 +10,7 @@ from . import formats, quantities
 from .model import BuiltIn
 from .pod_defaults import fill_claim_spec, fill_volume_source
 from .problems import Problems, bad, forbidden, refuse_each, required, shown_changes, too_long, unchanged
+from .remarks import remarks_on_claim, remarks_on_csi_driver
 from .volumes import VOLUME_MODES, check_access_modes, check_claim_spec, check_driver, check_host_path, check_nfs
 
 _GROUP = "storage.k8s.io"
@@ -236,12 +237,13 @@ KINDS = {
         carry=_carry_claim,
         check=_check_claim,
         check_update=_check_claim_update,
+        remarks=remarks_on_claim,
         status=True,
     ),
     ("", "PersistentVolume"): BuiltIn(
         fill=_fill_volume, begin=_begin_volume, check=_check_volume, check_update=_check_volume_update, status=True
     ),
     (_GROUP, "StorageClass"): BuiltIn(fill=_fill_class, check=_check_class, check_update=_check_class_update),
-    (_GROUP, "CSIDriver"): BuiltIn(fill=_fill_csi_driver),
+    (_GROUP, "CSIDriver"): BuiltIn(fill=_fill_csi_driver, remarks=remarks_on_csi_driver),
     (_GROUP, "VolumeAttachment"): BuiltIn(status=True),
 }

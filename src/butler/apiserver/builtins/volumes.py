@@ -227,8 +227,6 @@ def _check_claim_size(found: Problems, spec: Object, path: str) -> None:
         found.append(required(path))
     elif quantities.amount(size) <= quantities.ZERO:
         found.append(bad(path, size, "must be greater than zero"))
-    elif not quantities.is_whole(size):
-        found.append(bad(path, size, "must be an integer"))
 
 
 _CHECKS = {

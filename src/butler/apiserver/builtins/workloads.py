@@ -6,11 +6,11 @@ from butler.errors import FieldError, not_supported
 
 from ..resources import Object
 from . import formats, selectors
-from .containers import remarks_on_containers
 from .model import BuiltIn
 from .pod_checks import check_template
 from .pod_defaults import fill_claim_spec, fill_pod_spec
 from .problems import Problems, bad, forbidden, not_negative, refuse_each, required, unchanged
+from .remarks import remarks_on_stateful_set, remarks_on_template
 from .rollouts import check_int_or_percent, check_not_above_all, is_zero
 from .volumes import check_claim_spec
 
@@ -130,10 +130,6 @@ def _check_always_running(found: Problems, template: Object, path: str, kind: st
         found.append(forbidden(f"{path}.spec.activeDeadlineSeconds", detail))
 
 
-def _remark_on_template(obj: Object) -> list[str]:
-    return remarks_on_containers((obj["spec"].get("template") or {}).get("spec") or {}, "spec.template.spec")
-
-
 def _check_deployment(obj: Object) -> list[FieldError]:
     found: Problems = []
     spec = obj["spec"]
@@ -223,7 +219,8 @@ def _check_daemon_set(obj: Object) -> list[FieldError]:
     spec = obj["spec"]
     selector = spec.get("selector")
     selectors.check_selector(found, selector, "spec.selector")
-    _check_matches(found, selector, spec["template"])
+    if not found:
+        _check_matches(found, selector, spec["template"])
     if selector is not None and selectors.is_empty(selector):
         found.append(bad("spec.selector", selector, "empty selector is invalid for daemonset"))
     check_template(found, spec["template"], "spec.template")
@@ -358,7 +355,7 @@ KINDS = {
     ("apps", "Deployment"): BuiltIn(
         fill=_fill_deployment,
         check=_check_deployment,
-        remarks=_remark_on_template,
+        remarks=remarks_on_template("spec", "template"),
         check_update=_check_deployment_update,
         status=True,
         generation=("spec", "metadata.annotations"),
@@ -366,7 +363,7 @@ KINDS = {
     ("apps", "ReplicaSet"): BuiltIn(
         fill=_fill_replica_set,
         check=_check_replica_set,
-        remarks=_remark_on_template,
+        remarks=remarks_on_template("spec", "template"),
         check_update=_check_replica_set_update,
         status=True,
         generation=("spec",),
@@ -374,7 +371,7 @@ KINDS = {
     ("apps", "StatefulSet"): BuiltIn(
         fill=_fill_stateful_set,
         check=_check_stateful_set,
-        remarks=_remark_on_template,
+        remarks=remarks_on_stateful_set,
         check_update=_check_stateful_set_update,
         status=True,
         name_rule="label",
@@ -384,7 +381,7 @@ KINDS = {
         fill=_fill_daemon_set,
         carry=_carry_daemon_set,
         check=_check_daemon_set,
-        remarks=_remark_on_template,
+        remarks=remarks_on_template("spec", "template"),
         check_update=_check_daemon_set_update,
         status=True,
         generation=("spec",),
@@ -393,7 +390,7 @@ KINDS = {
     ("", "ReplicationController"): BuiltIn(
         fill=_fill_replication_controller,
         check=_check_replication_controller,
-        remarks=_remark_on_template,
+        remarks=remarks_on_template("spec", "template"),
         status=True,
         generation=("spec",),
     ),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..lazy import Failure
 from ..options import timeout_option, wait_option
 from ..output import document, next_steps, output_option, say, success
 from ..session import NoApi, Session
@@ -46,7 +47,8 @@ async def create(session: Session, name: str | None, kind: str | None, **given: 
     Everything is checked before anything is written: the fields by the platform, and the account by connecting to it
     from here. Credentials that are missing are asked for.
 
-    What can be said about an infrastructure is shown by `butleradm provider create --type TYPE --help`.
+    What can be said about an infrastructure is shown by `butleradm provider create --type TYPE --help`. A text that
+    begins with @ is read from the file of that name, such as --ca-bundle @ca.pem.
 
     \b
     Example:
@@ -86,7 +88,7 @@ async def _accepted(session: Session, draft: Draft, what: str, is_dry: bool) -> 
         await making.ask_platform(session, draft, what)
     except (ServiceUnavailable, NoApi) as error:
         if not is_dry:
-            raise error if isinstance(error, NoApi) else Failure(f"{error}{session.remedy()}") from error
+            raise Failure(str(error) if isinstance(error, NoApi) else f"{error}{session.remedy()}") from error
         say(f"# not checked against a platform: {error}")
 
 

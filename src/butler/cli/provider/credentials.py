@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -65,15 +65,15 @@ def credentials_options(function: F) -> F:
     return function
 
 
-def gathered(kind: ProviderType, pairs: Iterable[str], files: Iterable[str], env_file: str | None) -> dict[str, str]:
-    """The entries of the Secret, as they are to be written; what is missing is asked for.
+def gathered(kind: ProviderType, section: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, str]:
+    """The entries of the Secret, as they are to be written; what neither they nor the section has is asked for.
 
     Raises Failure and UsageError, neither of which shows a value."""
-    found = _lines(env_file) if env_file else {}
-    found |= dict(_read(kind, text) for text in files)
-    found |= dict(_pair(text) for text in pairs)
+    found = _lines(given["env_file"]) if given["env_file"] else {}
+    found |= dict(_read(kind, text) for text in given["files"])
+    found |= dict(_pair(text) for text in given["pairs"])
     _check_known(kind, found)
-    for name in _missing(kind, found):
+    for name in _missing(kind, section, found):
         found[name] = _asked(kind, name)
     return found
 
@@ -126,12 +126,15 @@ def _check_known(kind: ProviderType, found: Mapping[str, str]) -> None:
             raise click.UsageError(f"credentials of {kind.value} have no key {name!r}; there are: {', '.join(known)}")
 
 
-def _missing(kind: ProviderType, found: Mapping[str, str]) -> tuple[str, ...]:
+def _missing(kind: ProviderType, section: Mapping[str, Any], found: Mapping[str, str]) -> tuple[str, ...]:
     """The keys that are lacking for the way to log in that most is known of."""
-    ways = _NEEDED.get(kind, ())
-    present = {name for name, value in canonical_keys(kind, found).items() if value.strip()}
-    best = max(ways, key=lambda way: len(present & set(way)), default=())
-    return tuple(name for name in best if name not in present)
+    known = canonical_keys(kind, found)
+    present = {name for name, value in known.items() if value.strip()}
+    best = max(_NEEDED.get(kind, ()), key=lambda way: len(present & set(way)), default=())
+    if "=" in known.get("token", ""):
+        # A token of Proxmox may be written with its secret.
+        present.add("secret")
+    return tuple(name for name in best if name not in present and not section.get(name))
 
 
 def _asked(kind: ProviderType, name: str) -> str:

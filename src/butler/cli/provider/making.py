@@ -51,7 +51,7 @@ def secret_for(draft: Draft, given: Mapping[str, Any]) -> Draft:
     """The Secret to write; what is missing for it is asked for. Raises Failure, UsageError."""
     kind, ref = _kind(draft), draft["spec"]["credentialsRef"]
     assert kind is not None, "a draft without it was refused"
-    entries = credentials.gathered(kind, given["pairs"], given["files"], given["env_file"])
+    entries = credentials.gathered(kind, draft["spec"].get(kind.value) or {}, given)
     namespace = ref.get("namespace") or draft["metadata"]["namespace"]
     return {
         "apiVersion": SECRETS.api_version,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import click
@@ -30,6 +31,8 @@ RESERVED = (
     *("--namespace", "--kubeconfig", "--context", "--verbose", "--help"),
 )
 """Flags that mean the same whatever the infrastructure: a field of such a name gets the infrastructure in front."""
+_FROM_FILE = "@"
+"""How a value begins that is the name of a file."""
 _ASKED = re.compile(r"has\(self\.(\w+)")
 
 Schema = dict[str, Any]
@@ -93,6 +96,8 @@ class Field:
                 return [part.strip() for text in given for part in text.split(",") if part.strip()]
             case "object":
                 return dict(setting(text, self.flag) for text in given)
+            case "string" if given.startswith(_FROM_FILE):
+                return _text_of(given, self.flag)
         return given
 
 
@@ -162,10 +167,21 @@ def setting(text: str, flag: str) -> tuple[str, Any]:
     name, sign, value = text.partition("=")
     if not sign or not name:
         raise click.BadParameter(f"{text!r} is not KEY=VALUE", param_hint=f"'{flag}'")
+    if value.startswith(_FROM_FILE):
+        return name, _text_of(value, flag)
     try:
         return name, yaml.safe_load(value)
     except yaml.YAMLError as error:
         raise click.BadParameter(f"{name}: {value!r} is not a value of YAML", param_hint=f"'{flag}'") from error
+
+
+def _text_of(value: str, flag: str) -> str:
+    path = Path(value.removeprefix(_FROM_FILE)).expanduser()
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "this is not text"
+        raise click.BadParameter(f"{path}: {why}", param_hint=f"'{flag}'") from error
 
 
 def flag_for(path: str) -> str:
@@ -185,6 +201,15 @@ def types_with(flag: str) -> list[str]:
 def _names(field: Field) -> list[str]:
     option = field.option()
     return [*option.opts, *option.secondary_opts]
+
+
+def keys_of(kind: str) -> dict[str, str]:
+    """The entries of the Secret of a kind of infrastructure, and what there is to say about each."""
+    from butler.api.credentials import spellings
+    from butler.api.shared import ProviderType
+
+    known = spellings(ProviderType(kind)) if kind in TYPES else {}
+    return {name: f"Also spelled {', '.join(others)}." if others else "" for name, others in known.items()}
 
 
 class SectionCommand(click.Command):
@@ -210,11 +235,16 @@ class SectionCommand(click.Command):
             if options:
                 with formatter.section(title):
                     formatter.write_dl([record for one in options if (record := one.get_help_record(context))])
+        if keys := keys_of(context.meta[__name__]):
+            with formatter.section("Entries of the Secret"):
+                formatter.write_dl([*keys.items()])
 
     def variants(self) -> Iterator[tuple[str, list[click.Option]]]:
         """The options there are with each type, for the reference."""
         for kind in TYPES:
-            yield f"With `--type {kind}`", [one.option() for one in fields(kind)]
+            keys = ", ".join(f"`{name}`" for name in keys_of(kind))
+            about = f"; entries of the Secret are {keys}" if keys else ""
+            yield f"With `--type {kind}`{about}", [one.option() for one in fields(kind)]
 
 
 def _options(context: click.Context) -> list[click.Option]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 from contextlib import AsyncExitStack
 from functools import cache
 from typing import Any
 
 from aiobotocore.config import AioConfig
+from aiobotocore.httpsession import AIOHTTPSession
 from aiobotocore.session import AioSession
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 from botocore.loaders import Loader
@@ -58,7 +60,7 @@ class Api:
 
     def __init__(self, settings: Settings, patience: float) -> None:
         self._settings, self._patience = settings, patience
-        self._context = settings.trust.context(f"provider {NAME}")
+        self._transport = _trusting(_context(settings.trust.context(f"provider {NAME}")))
         self._clients: dict[str, Any] = {}
         self._opened, self._opening = AsyncExitStack(), asyncio.Lock()
 
@@ -116,12 +118,11 @@ class Api:
     def _made(self, service: str) -> Any:
         settings = self._settings
         proxy = settings.trust.proxy
-        trusted: Any = {} if isinstance(self._context, bool) else {"ssl_context": self._context}
         return _session().create_client(
             service,
             region_name=settings.region,
             endpoint_url=settings.endpoint or None,
-            verify=False if settings.trust.insecure else None,
+            verify=not settings.trust.insecure,
             aws_access_key_id=settings.keys.access_key,
             aws_secret_access_key=settings.keys.secret_key,
             aws_session_token=settings.keys.session_token or None,
@@ -130,7 +131,7 @@ class Api:
                 read_timeout=self._patience,
                 retries={"total_max_attempts": 1},
                 proxies={"http": proxy, "https": proxy} if proxy else {},
-                connector_args=trusted,
+                http_session_cls=self._transport,
                 ignore_configured_endpoint_urls=True,
             ),
         )
@@ -154,6 +155,37 @@ class Api:
             headers = {name.title(): value for name, value in meta.get("HTTPHeaders", {}).items()}
             return RateLimited(NAME, about, message, Reply(status, None, headers).retry_after)
         return kind(NAME, about, message)
+
+
+def _trusting(context: ssl.SSLContext) -> type[AIOHTTPSession]:
+    """The transport of a client. By itself it reads the system's certificates anew for each one, and takes others only
+    from a file."""
+
+    class Trusting(AIOHTTPSession):  # type: ignore[misc] # it has no types
+        def _build_verify_context(self) -> ssl.SSLContext:
+            return context
+
+    return Trusting
+
+
+def _context(trusted: ssl.SSLContext | bool) -> ssl.SSLContext:
+    if not isinstance(trusted, bool):
+        return trusted
+    return _system_context() if trusted else _careless_context()
+
+
+@cache
+def _system_context() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
+@cache
+def _careless_context() -> ssl.SSLContext:
+    """For whoever wrote `insecure: true`."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
 
 
 class _Models(Loader):  # type: ignore[misc] # it has no types

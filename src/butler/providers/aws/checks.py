@@ -11,13 +11,13 @@ from . import vm
 from .api import NAME, Api, Refusal
 from .catalog import Catalog
 from .section import Settings
-from .vm import Ami, Place
+from .vm import TOKEN, Ami, Place
 
 _VERSION = "2016-11-15"
 """Of the EC2 API; it has been the same for years."""
 _ALLOWED, _DENIED = "DryRunOperation", "UnauthorizedOperation"
-_NOBODY = "i-00000000000000000"
-"""An instance that never is."""
+_FEWEST = 5
+"""Less cannot be asked for."""
 _SAMPLE = MachineOrder("butler-check", "00000000-0000-4000-8000-000000000000", 2, 4096, 20)
 """A machine that is never made."""
 
@@ -85,8 +85,10 @@ async def _image(settings: Settings, catalog: Catalog) -> tuple[tuple[Check, ...
 async def _permissions(
     api: Api, settings: Settings, catalog: Catalog, ami: Ami | None, places: tuple[Place, ...]
 ) -> tuple[Check, ...]:
-    """AWS says whether it would let a call pass, without making it."""
-    denied = [] if await _may(api, "ec2.terminate_instances", InstanceIds=[_NOBODY]) else ["terminate"]
+    """AWS says whether it would let a call pass, without making it. Whether machines may be ended is asked of one that
+    is there, because who may end some may not end any."""
+    ours = await _one_of_ours(api)
+    denied = ["terminate"] if ours and not await _may(api, "ec2.terminate_instances", InstanceIds=[ours]) else []
     if ami is not None and places:
         size = await catalog.size(_SAMPLE, ami, places[0])
         parameters = vm.launch(_SAMPLE, settings, ami, size or "m5.large", places[0])
@@ -97,7 +99,13 @@ async def _permissions(
     if denied:
         message = f"Instances may not be asked to {' and '.join(reversed(denied))}."
         return (Check("permissions", False, message, _REMEDY["permissions"]),)
-    return (Check("permissions", True, "Instances may be made and ended."),)
+    return (Check("permissions", True, f"Instances may be made{' and ended' if ours else ''}."),)
+
+
+async def _one_of_ours(api: Api) -> str:
+    only = [{"Name": "tag-key", "Values": [TOKEN]}, {"Name": "instance-state-name", "Values": ["running"]}]
+    answer = await api.ask("ec2.describe_instances", Filters=only, MaxResults=_FEWEST)
+    return next((one["InstanceId"] for found in answer["Reservations"] for one in found["Instances"]), "")
 
 
 async def _may(api: Api, call: str, **parameters: Any) -> bool:

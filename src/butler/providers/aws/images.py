@@ -57,15 +57,14 @@ class AwsImages:
         if found is not None and not vm.tag_of(found, TOKEN):
             return True
         tasks = await self._tasks(name)
-        disks = await self._snapshots(name, tasks)
+        active = [one["ImportTaskId"] for one in tasks if _state(one) not in (*_ENDED, "completed")]
         if found is not None:
             await self._ask("ec2.deregister_image", ImageId=found["ImageId"])
-        for task in tasks:
-            if _state(task) not in (*_ENDED, "completed"):
-                await self._ask("ec2.cancel_import_task", ImportTaskId=task["ImportTaskId"])
-        for disk in disks:
+        for task in active:
+            await self._ask("ec2.cancel_import_task", ImportTaskId=task)
+        for disk in await self._snapshots(name, tasks):
             await self._ask("ec2.delete_snapshot", SnapshotId=disk)
-        return found is None and not disks and all(_state(one) in (*_ENDED, "completed") for one in tasks)
+        return not active
 
     # -- what there is ----------------------------------------------------------------------------------------
 
@@ -84,9 +83,9 @@ class AwsImages:
         """Disks for an image, those too that were imported and not marked yet."""
         only = [{"Name": f"tag:{vm.IMAGE}", "Values": [_literally(name)]}]
         found = await self._api.every("ec2.describe_snapshots", "Snapshots", OwnerIds=["self"], Filters=only)
-        imported = [one["SnapshotTaskDetail"].get("SnapshotId") for one in tasks]
-        there = await self._existing([one for one in imported if one])
-        return sorted({*(one["SnapshotId"] for one in found), *there})
+        marked = {one["SnapshotId"] for one in found}
+        imported = {one["SnapshotTaskDetail"].get("SnapshotId", "") for one in tasks}
+        return sorted({*marked, *await self._existing(sorted(imported - marked - {""}))})
 
     async def _existing(self, snapshots: list[str]) -> list[str]:
         if not snapshots:

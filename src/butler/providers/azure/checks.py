@@ -9,7 +9,7 @@ from butler.errors import CredentialsInvalid
 
 from ..contract import Check
 from . import sizes
-from .arm import AUTHORIZATION, COMPUTE, NETWORK, RESOURCES, SUBSCRIPTIONS, Arm, Object
+from .api import AUTHORIZATION, COMPUTE, NETWORK, RESOURCES, SUBSCRIPTIONS, Arm, Object
 from .image import Image, shown
 from .section import Settings
 

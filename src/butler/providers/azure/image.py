@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from butler.errors import MachineRejected
 
-from .arm import COMPUTE, GALLERIES, Arm, Object
+from .api import COMPUTE, GALLERIES, Arm, Object
 from .section import NAME, Settings
 
 _MARKET = "Microsoft.Compute/locations"

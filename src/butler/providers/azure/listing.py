@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..contract import Asset, Choice, by_name
-from .arm import COMPUTE, DISKS, GALLERIES, NETWORK, Arm, Object
+from .api import COMPUTE, DISKS, GALLERIES, NETWORK, Arm, Object
 from .section import Settings
 from .vm import provider_id, token_of
 

@@ -6,7 +6,7 @@ from butler.errors import MachineRejected
 
 from ..contract import NOTHING_KNOWN, Known, Provider
 from ..loadbalancer import Balancer, BalancerOrder, BalancerTarget
-from .arm import COMPUTE, NETWORK, Object, ended, state_of, task_of
+from .api import COMPUTE, NETWORK, Object, ended, state_of, task_of
 from .provider import Azure
 from .section import NAME, Settings
 from .vm import SCHEME, machine, part, tags, token_of

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import ClassVar
 
 from butler.api.provider import ProviderConfig
@@ -13,7 +12,7 @@ from butler.errors import MachineRejected, ProviderError, ProviderUnavailable
 
 from ..contract import NOTHING_KNOWN, Asset, Check, Choice, Known, Machine, MachineOrder, Power, Surroundings
 from . import checks, image, listing, section, sizes
-from .arm import COMPUTE, DISKS, NETWORK, Arm, Object, ended, state_of, task_of
+from .api import COMPUTE, DISKS, NETWORK, Arm, Object, ended, state_of, task_of
 from .section import NAME, Settings
 from .vm import (
     addresses,
@@ -25,7 +24,6 @@ from .vm import (
     nic_body,
     part,
     power_of,
-    provider_id,
     token_of,
     vm_body,
 )
@@ -120,7 +118,7 @@ class Azure:
         reply = await self.arm.put(path, NETWORK, order.name, nic_body(self.settings, order))
         if reply.body["properties"].get("virtualMachine"):
             # It is in the VM that was asked for a moment ago, and that does not show yet.
-            return replace(_coming(order, known.task), id=provider_id(self._vm_path(order.name)))
+            return _coming(order, known.task or task_of(reply))
         if state_of(reply.body) != "Succeeded":
             return _coming(order, task_of(reply))
         try:

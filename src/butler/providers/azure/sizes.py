@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..sizing import InstanceType, smallest
-from .arm import SKUS, Arm, Object
+from .api import SKUS, Arm, Object
 from .section import Settings
 
 _GIB = 1024

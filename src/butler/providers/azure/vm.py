@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from butler.errors import MachineRejected
 
 from ..contract import Machine, MachineOrder, Power
-from .arm import Object, state_of
+from .api import Object, state_of
 from .image import Image
 from .section import NAME, Settings
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
-from butler.errors import ProviderError, ProviderUnavailable, RateLimited
+from butler.errors import ProviderError, ProviderUnavailable
 from butler.runtime.clock import Clock
 
 from ..rest import Question, Reply, Rest
@@ -33,7 +34,7 @@ class Operation:
     """Empty when it is of a region, or of none."""
     request: str
     """The requestId it was asked for with."""
-    begun: str
+    begun: float
     code: str = ""
     """Why it failed; empty when it did not."""
     message: str = ""
@@ -45,8 +46,8 @@ class Operation:
 
     def error(self, about: str) -> ProviderError:
         """What it failed with."""
-        kind, message = kind_of_operation(self.code, self.status), f"{self.code} in {self.task}: {self.message}"
-        return RateLimited(NAME, about, message) if kind is RateLimited else kind(NAME, about, message)
+        message = f"{self.code} in {self.task}: {self.message}"
+        return kind_of_operation(self.code, self.status)(NAME, about, message)
 
 
 class Compute:
@@ -159,7 +160,7 @@ def operation_of(body: Any) -> Operation:
         kind=body.get("operationType", ""),
         zone=last(body.get("zone", "")),
         request=body.get("clientOperationId", ""),
-        begun=body.get("insertTime", ""),
+        begun=datetime.fromisoformat(body["insertTime"]).timestamp() if body.get("insertTime") else 0.0,
         code=errors[0].get("code", "") if is_done else "",
         message=errors[0].get("message", ""),
         status=body.get("httpErrorStatusCode", 0),

@@ -33,7 +33,6 @@ _KINDS: Mapping[type[ProviderError], frozenset[str]] = {
         ["permissionserror", "permissiondenied", "forbidden", "insufficientpermissions", "accessnotconfigured"]
     ),
     MachineRejected: frozenset(["resourcenotfound", "resourcealreadyexists", "unsupportedoperation", "invalidusage"]),
-    ProviderUnavailable: frozenset(["internalerror", "backenderror", "operationcanceledbyuser"]),
 }
 
 
@@ -54,14 +53,14 @@ def judged(reply: Reply) -> type[ProviderError] | None:
 
 
 def kind_of_operation(code: str, status: int) -> type[ProviderError]:
-    """What an operation that failed with this code and this HTTP status is."""
-    if kind := kind_of(code):
-        return kind
-    if code.startswith("INVALID_") or status in (400, 404, 409):
-        return MachineRejected
-    if status in (401, 403):
-        return CredentialsInvalid
-    return ProviderUnavailable if status >= 500 else ProviderError
+    """What an operation that failed with this code and this HTTP status is. It is over, so it is not unavailable and
+    not limited, however it failed: whoever is told that goes on to wait for it."""
+    kind = kind_of(code)
+    if kind is None and (code.startswith("INVALID_") or status in (400, 404, 409)):
+        kind = MachineRejected
+    if kind is None and status in (401, 403):
+        kind = CredentialsInvalid
+    return kind if kind in (CapacityExhausted, CredentialsInvalid, MachineRejected) else ProviderError
 
 
 def _errors(body: Any) -> list[Any]:

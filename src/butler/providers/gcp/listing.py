@@ -40,16 +40,13 @@ async def images(settings: Settings, api: Compute) -> tuple[Choice, ...]:
 
 
 async def networks(settings: Settings, api: Compute) -> tuple[Choice, ...]:
-    """The subnetworks of the region, and of the shared VPC network if one is used."""
-    shared = settings.subnetwork.split("/")[1] if settings.subnetwork else settings.project
-    found = []
+    """The subnetworks of the region that may be used, here and in the project of a shared VPC network."""
+    shared = (settings.subnetwork or settings.network).split("/")[1]
+    found: list[Choice] = []
     for project in dict.fromkeys((settings.project, shared)):
-        path = f"projects/{project}/regions/{settings.region}/subnetworks"
-        for one in await api.listed(path, "name,network,ipCidrRange,purpose"):
-            if one.get("purpose", "PRIVATE") == "PRIVATE":
-                name = one["name"] if project == settings.project else f"{path}/{one['name']}"
-                detail = f"network {last(one['network'])}, {one.get('ipCidrRange', 'IPv6 only')}"
-                found.append(Choice(name, one["name"], detail))
+        fields = "subnetwork,network,ipCidrRange,purpose"
+        usable = await api.listed(f"projects/{project}/aggregated/subnetworks/listUsable", fields)
+        found += [_network(settings, project, one) for one in usable if _is_for_machines(one, settings.region)]
     return by_name(found)
 
 
@@ -75,3 +72,14 @@ def _image(settings: Settings, project: str, image: Any) -> Choice:
     family = f"family {image['family']}" if image.get("family") else ""
     told = (f"{image.get('diskSizeGb', '?')} GB", image.get("architecture", ""), family)
     return Choice(name, image["name"], ", ".join(text for text in told if text))
+
+
+def _is_for_machines(network: Any, region: str) -> bool:
+    return f"/regions/{region}/" in network["subnetwork"] and network.get("purpose", "PRIVATE") == "PRIVATE"
+
+
+def _network(settings: Settings, project: str, network: Any) -> Choice:
+    name = last(network["subnetwork"])
+    path = f"projects/{project}/regions/{settings.region}/subnetworks/{name}"
+    detail = f"network {last(network['network'])}, {network.get('ipCidrRange', 'IPv6 only')}"
+    return Choice(name if project == settings.project else path, name, detail)

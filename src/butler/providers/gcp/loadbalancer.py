@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,9 @@ from . import vm
 from .api import Operation, last
 from .parts import Parts
 from .provider import Gcp
+from .section import RESOURCE_NAME
 
+_ADDRESS = re.compile(r"[0-9a-f.:]+")
 Members = Mapping[str, frozenset[str]]
 """Names of instances by zone."""
 
@@ -26,7 +29,7 @@ class GcpLoadBalancers:
     """Load balancers of one project. What can be made at the same time is; the tasks are followed together."""
 
     def __init__(self, account: Gcp) -> None:
-        self._settings, self._api = account.settings, account.api
+        self._account, self._settings, self._api = account, account.settings, account.api
 
     async def ensure(self, order: BalancerOrder, known: Known = NOTHING_KNOWN) -> Balancer:
         parts = Parts(self._settings, order.token)
@@ -49,7 +52,9 @@ class GcpLoadBalancers:
         if not all(one.is_done for one in await self._followed(known.task, name)):
             return False
         parts = Parts(self._settings, token)
-        for paths in ((parts.rule,), (parts.service, parts.address), (parts.health_check, *await self._groups(parts))):
+        # Lists may show a group late, so it is looked for in every zone.
+        groups = [parts.group(zone) for zone in await self._account.zones()]
+        for paths in ((parts.rule,), (parts.service, parts.address), (parts.health_check, *groups)):
             gone = [await self._api.remove(path, name) for path in paths]
             if not all(gone):
                 return False
@@ -88,10 +93,6 @@ class GcpLoadBalancers:
     async def _insert(self, path: str, order: BalancerOrder, body: Any) -> Operation | None:
         return await self._api.insert(path.rpartition("/")[0], order.name, body)
 
-    async def _groups(self, parts: Parts) -> list[str]:
-        found = await self._api.listed("aggregated/instanceGroups", "name,zone", chosen=f"name = {parts.name}")
-        return [parts.group(last(one["zone"])) for one in found if one.get("zone")]
-
     # -- the machines behind it -------------------------------------------------------------------------------
 
     async def _wanted(self, order: BalancerOrder) -> Members:
@@ -106,12 +107,9 @@ class GcpLoadBalancers:
         return {zone: frozenset(names) for zone, names in found.items()}
 
     async def _looked_up(self, targets: Iterable[BalancerTarget], about: str) -> list[Any]:
-        chosen = [
-            f'(name = "{one.name}")' if one.name else f'(networkInterfaces.networkIP = "{one.address}")'
-            for one in targets
-            if one.name or one.address
-        ]
-        return await self._api.listed("aggregated/instances", "name,zone", about, " OR ".join(chosen)) if chosen else []
+        chosen = " OR ".join(filter(None, map(_filter_for, targets)))
+        found = await self._api.listed("aggregated/instances", "name,zone", about, chosen) if chosen else []
+        return [one for one in found if last(one["zone"]).startswith(f"{self._settings.region}-")]
 
     async def _registered(
         self, parts: Parts, order: BalancerOrder, wanted: Members
@@ -163,6 +161,13 @@ def _has_failed(operation: Operation) -> bool:
 
 def _tasks(operations: Iterable[Operation | None]) -> str:
     return ",".join(one.task for one in operations if one is not None)
+
+
+def _filter_for(target: BalancerTarget) -> str:
+    """Empty when there is nothing to look it up by."""
+    if RESOURCE_NAME.fullmatch(target.name):
+        return f'(name = "{target.name}")'
+    return f'(networkInterfaces.networkIP = "{target.address}")' if _ADDRESS.fullmatch(target.address) else ""
 
 
 def _zone_in(link: str) -> str:

@@ -45,12 +45,16 @@ class Gcp:
         followed = await self.api.operation(known.task, order.name)
         if followed is not None and not followed.is_done:
             return _coming(order, followed)
-        if instance := await self._seen(order.name, order.token, known):
+        instance = await self._seen(order.name, order.token, known)
+        if instance is not None and followed is not None and followed.code:
+            # A list may go on showing what the operation took back.
+            instance = await self._in(last(instance["zone"]), order.name, order.token)
+        if instance is not None:
             return vm.shown(self.api.project, instance)
         vm.refuse(order, self.settings)
         attempts = await self._attempts(order.name, order.token)
-        if attempts and not attempts[-1].is_done:
-            return _coming(order, attempts[-1])
+        if pending := next((one for one in attempts if not one.is_done), None):
+            return _coming(order, pending)
         if instance := await self._result(order.name, order.token, attempts):
             return vm.shown(self.api.project, instance)
         if followed is not None and followed.code and not await self._has_another_zone(followed):
@@ -65,7 +69,7 @@ class Gcp:
         instance = await self._seen(name, token, known)
         if instance is None:
             attempts = await self._attempts(name, token)
-            if attempts and not attempts[-1].is_done:
+            if not all(one.is_done for one in attempts):
                 return False
             instance = await self._result(name, token, attempts, _zone_of(known, self.api.project))
         if instance is None:
@@ -148,8 +152,10 @@ class Gcp:
 
     async def _possible_zones(self) -> tuple[str, ...]:
         """The zone of the ProviderConfig; without one all of the region, zone a first where there is such a zone."""
-        if self.settings.zone:
-            return (self.settings.zone,)
+        return (self.settings.zone,) if self.settings.zone else await self.zones()
+
+    async def zones(self) -> tuple[str, ...]:
+        """All zones of the region. Raises MachineRejected when there is no such region."""
         if not self._zones:
             region = await self.api.get(f"regions/{self.settings.region}", fields="zones")
             self._zones = tuple(sorted(map(last, (region or {}).get("zones") or ())))

@@ -38,7 +38,7 @@ _POWER = {
 }
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _REQUESTS = UUID("6f5c1b9e-8f0a-5d0e-9a53-6d1c0c7f2e41")
-_PLACE = re.compile(r"gce://([^/]+)/([^/]+)/([^/]+)")
+_PLACE = re.compile(r"gce://([a-z0-9.:-]+)/([a-z0-9-]+)/([a-z0-9-]+)")
 _ILLEGAL = re.compile(r"[^a-z0-9_-]")
 
 

@@ -40,6 +40,7 @@ class Nutanix:
 
     name: ClassVar[str] = NAME
     settles_in: ClassVar[float] = 60.0
+    """Lists show a VM some seconds after it was made; the rest is for a task that has to wait for others."""
 
     def __init__(self, settings: Settings, surroundings: Surroundings) -> None:
         self.settings, self._chance = settings, surroundings.chance

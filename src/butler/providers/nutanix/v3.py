@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
+from butler.errors import ProviderUnavailable
+
 from ..contract import MachineOrder
 from ..images import ImageOrder
-from ..rest import Rest
+from ..rest import Question, Rest
 from . import v3_shapes as shapes
 from .api import Begun, Hosts, Kind, Places, Task, Thing, Vm
+from .section import NAME
 from .vm import hidden
 
 BASE = "/api/nutanix/v3"
@@ -41,7 +45,7 @@ class V3:
         if await self.vm(uuid, order.name) is not None:
             return Begun(uuid)
         body = shapes.vm_body(order, places, uuid)
-        return _begun(await self._call("POST", "/vms", order.name, body, hidden=hidden(order)))
+        return await self._made(Question("POST", "/vms", order.name, body, hidden=hidden(order)), order.token)
 
     async def give_up(self, token: str, vm: Vm | None, about: str) -> None:
         if vm is not None:
@@ -78,10 +82,11 @@ class V3:
         return shapes.hosts(await self._listed("host", about), cluster)
 
     async def make_image(self, order: ImageOrder, cluster: str) -> Begun:
-        uuid = await self._identifier(_image_key(order.name), order.name)
+        key = _image_key(order.name)
+        uuid = await self._identifier(key, order.name)
         if await self.thing(Kind.IMAGE, uuid, order.name) is not None:
             return Begun(uuid)
-        return _begun(await self._call("POST", "/images", order.name, shapes.image_body(order, uuid)))
+        return await self._made(Question("POST", "/images", order.name, shapes.image_body(order, uuid)), key)
 
     async def end_image(self, image: Thing, about: str) -> str:
         task = _begun(await self._call("DELETE", f"/images/{image.uuid}", about, expected=(404,))).task
@@ -92,6 +97,18 @@ class V3:
         """The UUID that a new entity will have: the same one for the same key, so that it cannot be made twice."""
         body = {"client_identifier": key, "count": 1, "valid_duration_in_minutes": _VALID_MINUTES}
         return str((await self._call("POST", "/idempotence_identifiers", about, body))["uuid_list"][0])
+
+    async def _made(self, question: Question, key: str) -> Begun:
+        """Make an entity with a reserved UUID. One that was used before is good for nothing any more, unless somebody
+        else made the same entity just now; either way the next call sees what to do."""
+        asked = replace(question, path=BASE + question.path, expected=(409,))
+        reply = await self._rest.ask(asked)
+        if reply.status != 409:
+            return _begun(reply.body)
+        uuid = question.body["metadata"]["uuid"]
+        if await self._call("GET", f"{question.path}/{uuid}", question.about, expected=(404,)) is None:
+            await self._release(key, question.about)
+        raise ProviderUnavailable(NAME, question.about, f"409 for POST {asked.path}: the UUID {uuid} is taken")
 
     async def _release(self, key: str, about: str) -> None:
         await self._call("DELETE", f"/idempotence_identifiers/{key}", about, expected=(404,))

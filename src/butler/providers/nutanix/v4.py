@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote
@@ -11,7 +12,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from butler.errors import ProviderUnavailable
 from butler.runtime.clock import Chance
 
-from ..contract import MachineOrder, Object
+from ..contract import MachineOrder
 from ..images import ImageOrder
 from ..rest import Question, Reply, Rest
 from . import v4_shapes as shapes
@@ -103,7 +104,7 @@ class V4:
         that everybody who asks again comes to the same one, whatever they have forgotten."""
         request = self._latest.get(key) or str(uuid5(NAMESPACE_URL, f"butler/{key}"))
         for _ in range(_MOST_ATTEMPTS):
-            reply = await self._rest.ask(_with(question, {"NTNX-Request-Id": request}))
+            reply = await self._rest.ask(replace(question, headers={"NTNX-Request-Id": request}))
             task = await self.task(_task_of(reply.body), question.about)
             if task is None or not await self._is_spent(task, reply, question.about, is_there):
                 known = task or Task(_task_of(reply.body), TaskState.RUNNING)
@@ -144,12 +145,6 @@ class V4:
 
     def _new_id(self) -> str:
         return str(UUID(bytes=self._chance.bytes(16), version=4))
-
-
-def _with(question: Question, headers: Object) -> Question:
-    return Question(
-        question.method, question.path, question.about, question.body, headers=headers, hidden=question.hidden
-    )
 
 
 def _etag(reply: Reply) -> str:

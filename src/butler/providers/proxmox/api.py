@@ -148,7 +148,8 @@ class Api:
 
 
 def _with(question: Question, headers: Mapping[str, str]) -> Question:
-    return replace(question, headers={"Content-Type": _FORM, **question.headers, **headers})
+    form = {} if question.body is None else {"Content-Type": _FORM}
+    return replace(question, headers={**form, **question.headers, **headers})
 
 
 def _encoded(form: Form) -> bytes:

@@ -19,14 +19,24 @@ class Taken(ProviderUnavailable):
     """Somebody was quicker, perhaps ourselves: look again how things are."""
 
 
+class Off(ProviderUnavailable):
+    """The VM does not run, so nobody can be asked in it."""
+
+
+class NoAgent(ProviderUnavailable):
+    """The VM is not said to have a guest agent."""
+
+
 class AgentSilent(ProviderUnavailable):
-    """The guest agent says nothing, which it does not before the guest has booted."""
+    """The VM runs, and its guest agent says nothing: before the guest has booted, it does not."""
 
 
 _MEANINGS: tuple[tuple[re.Pattern[str], type[ProviderError]], ...] = tuple(
     (re.compile(text, re.IGNORECASE), kind)
     for text, kind in (
-        (r"guest agent is not running|no qemu guest agent|vm \d+ is not running|\bagent\b.*timeout", AgentSilent),
+        (r"guest agent is not running|\bagent\b.*timeout|got timeout.*guest-", AgentSilent),
+        (r"no qemu guest agent", NoAgent),
+        (r"vm \d+ (is )?not running", Off),
         (r"configuration file '.+\.conf' does not exist|unable to find configuration file", Absent),
         (r"no such task|unable to parse (worker )?upid|no such volume|volume '.+' does not exist", Absent),
         (r"already exists|file exists|already running", Taken),
@@ -38,7 +48,7 @@ _MEANINGS: tuple[tuple[re.Pattern[str], type[ProviderError]], ...] = tuple(
          MachineRejected),
         (r"not supported|does not support|not allowed|can't (clone|upload)|unable to parse|not available on node",
          MachineRejected),
-        (r"protection mode|vcpus allowed|is not a template|is disabled|checksum mismatch|invalid (format|configuration)",
+        (r"protection mode|vcpus allowed|is not a template|is disabled|checksum mismatch|invalid format",
          MachineRejected),
     )
 )  # fmt: skip

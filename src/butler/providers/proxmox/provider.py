@@ -25,7 +25,7 @@ from . import telling, vm
 from .api import Api
 from .checking import checked
 from .cluster import Cluster, Place, Template, template_for
-from .errors import Absent, AgentSilent, Taken
+from .errors import Absent, AgentSilent, NoAgent, Off, Taken
 from .isos import Iso, Isos
 from .section import NAME, Settings, settings
 
@@ -94,7 +94,7 @@ class Proxmox:
     ) -> tuple[str, Any]:
         """The host of the machine, and the task that makes it."""
         if ":" in source:
-            node = cluster.roomiest(order, self.settings.nodes, preferred)
+            node = await self._home(order, cluster, source, preferred)
             iso = await self._isos.put(node, order, vmid)
             form = vm.import_form(self.settings, order, vmid, source, iso)
             return node, await self.api.post(f"/nodes/{node}/qemu", order.name, form)
@@ -103,6 +103,17 @@ class Proxmox:
         form = vm.clone_form(self.settings, order, vmid, template.elsewhere)
         return template.target, await self.api.post(f"{template.place.path}/clone", order.name, form)
 
+    async def _home(self, order: MachineOrder, cluster: Cluster, image: str, preferred: str) -> str:
+        """The roomiest host that has the image. Raises MachineRejected when none has it."""
+        storage, nodes = image.partition(":")[0], list(self.settings.nodes)
+        while nodes:
+            node = cluster.roomiest(order, nodes, preferred)
+            listed = await self.api.get(f"/nodes/{node}/storage/{storage}/content", order.name)
+            if image in {one["volid"] for one in listed}:
+                return node
+            nodes = [] if cluster.is_shared(storage) else [one for one in nodes if one != node]
+        raise MachineRejected(NAME, order.name, f"there is no {image} on {', '.join(self.settings.nodes)}")
+
     async def _template(self, order: MachineOrder, cluster: Cluster, source: str, preferred: str) -> Template:
         found = cluster.templates(source)
         is_movable = False
@@ -110,7 +121,8 @@ class Proxmox:
             config = await self._config(found[0].place, order.name)
             disks = [str(value).partition(":")[0] for value in config.values() if vm.is_disk(value)]
             stores = [one for one in disks if any(store.name == one for store in cluster.stores)]
-            is_movable = all(cluster.is_shared(one) for one in (*stores, self.settings.storage))
+            stores += [self.settings.storage] if self.settings.is_full else []
+            is_movable = all(cluster.is_shared(one) for one in stores)
         return template_for(self.settings, cluster, order, source, is_movable, preferred)
 
     async def _number(self, order: MachineOrder, cluster: Cluster, isos: list[Iso]) -> int:
@@ -130,27 +142,29 @@ class Proxmox:
         raise CapacityExhausted(NAME, order.name, f"there is no free number from {vmids[0]} to {vmids[-1]}")
 
     async def _go_on(self, order: MachineOrder, place: Place, config: vm.Config) -> Machine:
-        """Do the next thing a machine needs. Each is a task of its own."""
+        """Do the next thing a machine needs, up to one that takes time."""
         is_configured = vm.is_configured(config, order.token)
         if "lock" in config:
             return self._made(order, "") if is_configured else _coming(order, NOTHING_KNOWN)
         self._places[order.token] = place
-        if not is_configured:
-            return await self._configure(order, place, config)
+        if not is_configured and (task := await self._configure(order, place, config)):
+            return _coming(order, NOTHING_KNOWN, task)
         disk = vm.boot_disk(config)
         if disk and vm.disk_bytes(config, disk) < order.disk_gb * _GIB:
             size = {"disk": disk, "size": f"{order.disk_gb}G"}
             return self._made(order, await self.api.put(f"{place.path}/resize", order.name, size))
-        status = await self.api.get(f"{place.path}/status/current", order.name)
-        if status["status"] == "running" or vm.GOING in vm.split_tags(config.get("tags", "")):
-            return await self._shown(order.name, order.token, place, config, status)
+        machine = await self._shown(order.name, order.token, place, config) if is_configured else None
+        if machine is not None and machine.power is not Power.STOPPED:
+            return machine
         return self._made(order, await self.api.post(f"{place.path}/status/start", order.name, {}))
 
-    async def _configure(self, order: MachineOrder, place: Place, config: vm.Config) -> Machine:
+    async def _configure(self, order: MachineOrder, place: Place, config: vm.Config) -> str:
+        """Tell a clone what it is. Answers the task at work for it; disks that have to be made take time."""
         volume = await self._isos.found_on(place.node, order, place.vmid)
         volume = volume or await self._isos.put(place.node, order, place.vmid)
         form = vm.config_form(self.settings, order, config, volume)
-        return _coming(order, NOTHING_KNOWN, await self.api.post(f"{place.path}/config", order.name, form))
+        tell = self.api.post if order.extra_disks else self.api.put
+        return str(await tell(f"{place.path}/config", order.name, form) or "")
 
     def _made(self, order: MachineOrder, task: Any) -> Machine:
         return Machine(vm.provider_id(order.token), order.name, order.token, Power.STARTING, task=str(task or ""))
@@ -164,30 +178,32 @@ class Proxmox:
             seen = next(iter(await self._sought(cluster, [], name, token)), None)
         if seen is None or not vm.is_configured(seen[1], token):
             return None
-        place, config = seen
-        self._places[token] = place
-        try:
-            status = await self.api.get(f"{place.path}/status/current", name)
-        except Absent:
-            return None
-        return await self._shown(name, token, place, config, status)
+        self._places[token] = seen[0]
+        with suppress(Absent):
+            return await self._shown(name, token, *seen)
+        return None
 
-    async def _shown(
-        self, name: str, token: str, place: Place, config: vm.Config, status: Mapping[str, Any]
-    ) -> Machine:
-        power = Power.RUNNING if status["status"] == "running" else Power.STOPPED
-        power = Power.STARTING if "lock" in config and power is Power.STOPPED else power
-        power = Power.DELETING if vm.GOING in vm.split_tags(config.get("tags", "")) else power
+    async def _shown(self, name: str, token: str, place: Place, config: vm.Config) -> Machine:
         macs = vm.mac_addresses(config)
-        addresses = await self._addresses(place, name, macs) if power is Power.RUNNING else ()
+        power, addresses = await self._state(place, name, macs)
+        if vm.GOING in vm.split_tags(config.get("tags", "")):
+            power, addresses = Power.DELETING, ()
+        elif power is Power.STOPPED and "lock" in config:
+            power = Power.STARTING
         return Machine(vm.provider_id(token), str(config.get("name", name)), token, power, addresses, macs)
 
-    async def _addresses(self, place: Place, name: str, macs: tuple[str, ...]) -> tuple[str, ...]:
+    async def _state(self, place: Place, name: str, macs: tuple[str, ...]) -> tuple[Power, tuple[str, ...]]:
+        """What a machine does, with its addresses: asking its guest tells both."""
         try:
             told = await self.api.get(f"{place.path}/agent/network-get-interfaces", name)
+            return Power.RUNNING, vm.addresses(told["result"], macs)
+        except Off:
+            return Power.STOPPED, ()
+        except NoAgent:
+            status = await self.api.get(f"{place.path}/status/current", name)
+            return (Power.RUNNING if status["status"] == "running" else Power.STOPPED), ()
         except AgentSilent:
-            return ()
-        return vm.addresses(told["result"], macs)
+            return Power.RUNNING, ()
 
     async def _where_it_was(self, name: str, token: str) -> tuple[Place, vm.Config] | None:
         if (place := self._places.get(token)) is None:
@@ -227,6 +243,8 @@ class Proxmox:
         if known.task and await self.api.outcome(known.task, name) is None:
             # What is being made is locked. How it ends does not matter.
             return False
+        if (seen := await self._where_it_was(name, token)) is not None:
+            return await self._remove([seen], name, token)
         cluster = await self._look(name)
         if left := await self._sought(cluster, [], name, token):
             return await self._remove(left, name, token)

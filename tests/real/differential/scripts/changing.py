@@ -1,5 +1,7 @@
 """kubectl patch, edit, label, annotate, set, scale, replace, rollout and the like."""
 
+# ruff: noqa: E501 - a command is easier to read on one line
+
 from __future__ import annotations
 
 from tests.real.differential.commands import Command, script
@@ -72,7 +74,7 @@ SCRIPTS = (
         "label configmap settings wrong/=x",
         "label configmap settings 'k=not a value'",
         "label configmaps --all every=one",
-        "label configmaps -l app=web picked=yes --list",
+        "label configmaps -l app=web picked=yes",
         "label configmap settings x=y --resource-version=1",
         "label configmap none x=y",
         "label configmap settings x=y --dry-run=server",

@@ -1,5 +1,7 @@
 """kubectl delete and wait."""
 
+# ruff: noqa: E501 - a command is easier to read on one line
+
 from __future__ import annotations
 
 from tests.real.differential.commands import Command, script

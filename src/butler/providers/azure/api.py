@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from butler.errors import CredentialsInvalid, MachineRejected, ProviderError
+from butler.errors import CredentialsInvalid, MachineRejected, ProviderError, ProviderUnavailable
 
 from ..rest import Question, Reply, Rest, cleaned
 from .errors import GONE, code_of, explain, judge, kind_of
@@ -116,9 +116,11 @@ class Arm:
 
 
 def ended(about: str, error: Mapping[str, Any]) -> ProviderError:
-    """What a long operation ended with."""
+    """What a long operation ended with. It is over, so it is not asked again: what passes by itself is none of it."""
     told = cleaned(f"{error.get('code')}: {error.get('message', '')}", ())
-    return (kind_of(error) or ProviderError)(NAME, about, f"the operation ended with {told}")
+    kind = kind_of(error)
+    kind = ProviderError if kind in (None, ProviderUnavailable) else kind
+    return kind(NAME, about, f"the operation ended with {told}")
 
 
 def task_of(reply: Reply) -> str:
