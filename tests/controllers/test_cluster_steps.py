@@ -61,6 +61,14 @@ def test_a_new_cluster_is_made_of_these_objects_in_this_order() -> None:
     ]
 
 
+def test_an_infrastructure_cluster_says_who_else_manages_it() -> None:
+    places = {"networkName": "default/workloads", "imageName": "default/talos"}
+    harvester = provider("lab", provider="harvester", credentialsRef={"name": "lab"}, harvester=places)
+    scope = scope_of(cluster(providerConfigRef={"name": "lab"}, workers={"replicas": 1}), surroundings(harvester))
+    body = made(scope)[("KubevirtCluster", "shop")].body
+    assert body["metadata"]["annotations"]["cluster.x-k8s.io/managed-by"] == "kamaji"
+
+
 def test_every_object_says_whose_it_is() -> None:
     wanted = cluster(
         teamRef={"name": "web"}, namespace="team-web", labels={"butler.butlerlabs.dev/environment": "prod"}

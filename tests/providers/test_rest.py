@@ -21,6 +21,8 @@ from butler.errors import (
     RateLimited,
 )
 from butler.providers.rest import Question, Rest, Trust
+from butler.providers.testing.web import serving as web_serving
+from tests.providers.azure import certificates
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -109,11 +111,28 @@ async def test_silence_ends_with_patience() -> None:
             await rest.call("GET", "/vms")
 
 
-async def test_nobody_there_is_unavailable() -> None:
-    rest = Rest("cloud", "http://127.0.0.1:1")
-    with pytest.raises(ProviderUnavailable):
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("http://127.0.0.1:1", r"cloud: no connection to 127.0.0.1:1 \(connection refused\) for GET /vms"),
+        ("http://nobody.invalid", "cloud: no address is known for nobody.invalid for GET /vms"),
+    ],
+)
+async def test_nobody_there_is_unavailable(url: str, said: str) -> None:
+    rest = Rest("cloud", url)
+    with pytest.raises(ProviderUnavailable, match=said):
         await rest.call("GET", "/vms")
     await rest.close()
+
+
+async def test_a_certificate_that_is_not_trusted_is_said_so() -> None:
+    async with web_serving(web.Application(), certificates.context()) as url:
+        rest = Rest("cloud", url)
+        with pytest.raises(
+            ProviderUnavailable, match=r"the certificate of 127.0.0.1:\d+ is not trusted \(.*certificate"
+        ):
+            await rest.call("GET", "/vms")
+        await rest.close()
 
 
 async def test_what_is_sent_arrives() -> None:

@@ -29,6 +29,7 @@ _WITH_PLAIN_FINALIZERS = frozenset(
         "apiextensions.k8s.io",
         "apiregistration.k8s.io",
         "coordination.k8s.io",
+        "policy",
     }
 )
 """Groups whose finalizers need no domain, unlike those of the other built-in kinds."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import os
 import ssl
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -140,7 +141,7 @@ class Rest:
             raise self._unavailable(question, f"no answer within {self._patience:g} s") from error
         except (aiohttp.ClientError, OSError) as error:
             # Some of these name the request, headers included, when they are shown in full.
-            raise self._unavailable(question, type(error).__name__) from None
+            raise self._unavailable(question, failure(error)) from None
         if reply.status < 400 or reply.status in question.expected:
             return reply
         raise self._error(question, reply)
@@ -192,6 +193,21 @@ class Rest:
 
     def _clean(self, text: str, question: Question) -> str:
         return cleaned(text, (*self._secrets, *question.hidden))
+
+
+def failure(error: Exception) -> str:
+    """Why there was no answer, in words that have nothing of the request in them."""
+    if not isinstance(error, aiohttp.ClientConnectorError):
+        return type(error).__name__
+    place = f"{error.host}:{error.port}"
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        why = getattr(error.certificate_error, "verify_message", "") or "it cannot be verified"
+        return f"the certificate of {place} is not trusted ({why})"
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return f"no address is known for {error.host}"
+    code = error.os_error.errno
+    why = os.strerror(code).lower() if code is not None and code > 0 else type(error.os_error).__name__
+    return f"no connection to {place} ({why})"
 
 
 def cleaned(text: str, secrets: Iterable[str]) -> str:

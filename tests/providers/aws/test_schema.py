@@ -9,6 +9,7 @@ import pytest
 from butler.providers.aws import images, loadbalancer
 from butler.providers.aws.api import OPERATIONS
 from butler.providers.aws.provider import Aws
+from butler.providers.aws.vm import TOKEN
 from butler.providers.contract import ExtraDisk
 from butler.providers.images import ImageOrder
 from butler.providers.loadbalancer import BalancerOrder, BalancerTarget
@@ -37,14 +38,17 @@ async def life(harness: AwsHarness) -> list[Recorded]:
 
 
 async def _machines(harness: AwsHarness) -> None:
-    order = replace(harness.order("web"), extra_disks=(ExtraDisk(30),))
+    ended = replace(harness.order("ended"), extra_disks=(ExtraDisk(30),))
+    lost = harness.order("lost")
     async with driving(harness) as driver:
-        await driver.bring_up(order)
-        held = harness.aws.instances.of_token("butler.butlerlabs.dev/token", order.token)
-        for card in held.instance.nics.values():
+        await driver.bring_up(ended)
+        await driver.take_down(ended)
+    async with driving(harness) as driver:
+        await driver.bring_up(lost)
+        for card in harness.aws.instances.of_token(TOKEN, lost.token).instance.nics.values():
             card.delete_on_termination = False
-        await harness.lose(order.token)
-        await driver.take_down(order)
+        await harness.lose(lost.token)
+        await driver.take_down(lost)
 
 
 async def _images(harness: AwsHarness, order: ImageOrder) -> None:

@@ -24,6 +24,8 @@ _SOURCES = {
     "Pods": "pods",
     "Resource": "resource",
 }
+_IN_ORDER = ("object", "external", "pods", "resource", "containerResource")
+"""The first of them that is given is looked into."""
 _NEVER_WAKES = "must specify at least one Object or External metric to support scaling to zero replicas"
 _EITHER = "must set either a target raw value or a target utilization"
 _BY_CPU = {
@@ -98,7 +100,7 @@ def _check_bounds(found: Problems, spec: Object) -> None:
     _check_reference(found, spec["scaleTargetRef"], "spec.scaleTargetRef")
 
 
-def _check_reference(found: Problems, reference: Object, path: str) -> None:
+def _check_reference(found: Problems, reference: Object, path: str, *, needs_group: bool = True) -> None:
     for name in ("kind", "name"):
         value = reference.get(name) or ""
         if value:
@@ -108,7 +110,7 @@ def _check_reference(found: Problems, reference: Object, path: str) -> None:
     version = reference.get("apiVersion") or ""
     if version.count("/") > 1:
         found.append(bad(f"{path}.apiVersion", version, f"unexpected GroupVersion string: {version}"))
-    elif "/" not in version and reference.get("kind") != "ReplicationController":
+    elif needs_group and "/" not in version and reference.get("kind") != "ReplicationController":
         found.append(bad(f"{path}.apiVersion", version, "apiVersion must specify API group"))
 
 
@@ -118,8 +120,8 @@ def _check_metric(found: Problems, metric: Object, path: str) -> None:
         found.append(required(f"{path}.type", "must specify a metric source type"))
     if kind not in _SOURCES:
         found.append(not_supported(f"{path}.type", kind, _SOURCES))
-    given = [name for name in _SOURCES.values() if metric.get(name) is not None]
-    if len(given) == 1:
+    given = [name for name in _IN_ORDER if metric.get(name) is not None]
+    if given:
         _check_source(found, metric[given[0]], f"{path}.{given[0]}", given[0])
     expected = _SOURCES.get(kind)
     if expected is None:
@@ -134,11 +136,13 @@ def _check_metric(found: Problems, metric: Object, path: str) -> None:
 
 def _check_source(found: Problems, source: Object, path: str, kind: str) -> None:
     target = source.get("target") or {}
+    if kind == "object":
+        _check_reference(found, source.get("describedObject") or {}, f"{path}.describedObject", needs_group=False)
     if kind in {"resource", "containerResource"}:
         if not source.get("name"):
             found.append(required(f"{path}.name", "must specify a resource name"))
-    elif not (source.get("metric") or {}).get("name"):
-        found.append(required(f"{path}.metric.name", "must specify a metric name"))
+    else:
+        _check_metric_name(found, source.get("metric") or {}, f"{path}.metric.name")
     _check_target(found, target, f"{path}.target")
     average, share = target.get("averageValue"), target.get("averageUtilization")
     if kind in {"resource", "containerResource"}:
@@ -149,6 +153,25 @@ def _check_source(found: Problems, source: Object, path: str, kind: str) -> None
             found.append(forbidden(f"{path}.target.averageValue", detail))
     elif kind == "pods" and average is None:
         found.append(required(f"{path}.target.averageValue", "must specify a positive target averageValue"))
+    elif kind in _UNSET and average is None and target.get("value") is None:
+        found.append(required(f"{path}.target.averageValue", _UNSET[kind]))
+    elif kind == "external" and average is not None and target.get("value") is not None:
+        detail = "may not set both a target value for metric and a per-pod target"
+        found.append(forbidden(f"{path}.target.value", detail))
+
+
+_UNSET = {
+    "object": "must set either a target value or averageValue",
+    "external": "must set either a target value for metric or a per-pod target",
+}
+
+
+def _check_metric_name(found: Problems, metric: Object, path: str) -> None:
+    name = metric.get("name") or ""
+    if name:
+        refuse_each(found, path, name, formats.path_segment(name))
+    else:
+        found.append(required(path, "must specify a metric name"))
 
 
 def _check_target(found: Problems, target: Object, path: str) -> None:

@@ -9,12 +9,14 @@ from butler.errors import FieldError, not_supported
 
 from ..resources import Object
 from . import formats
+from .compute import check_resources
 from .core import event_problems
 from .model import BuiltIn
+from .pod_checks import check_tolerations
 from .pods import SYSTEM_PRIORITIES
 from .problems import IMMUTABLE, Problems, bad, duplicate, forbidden, refuse_each, required, unchanged
 from .rollouts import check_int_or_percent, check_not_above_all
-from .selectors import check_selector
+from .selectors import check_labels, check_selector
 
 HIGHEST_USER_PRIORITY = 1_000_000_000
 _PREEMPTION = ("PreemptLowerPriority", "Never")
@@ -242,8 +244,25 @@ def _check_new_event_update(obj: Object, old: Object) -> list[FieldError]:
 
 
 def _check_runtime_class(obj: Object) -> list[FieldError]:
-    handler = obj.get("handler") or ""
-    return [bad("handler", handler, rule) for rule in formats.label(handler)]
+    found: Problems = []
+    handler, scheduling = obj.get("handler") or "", obj.get("scheduling") or {}
+    refuse_each(found, "handler", handler, formats.label(handler))
+    overhead = (obj.get("overhead") or {}).get("podFixed")
+    if overhead:
+        check_resources(found, {"limits": overhead}, "overhead")
+    check_labels(found, scheduling.get("nodeSelector"), "scheduling.nodeSelector")
+    tolerations = scheduling.get("tolerations") or []
+    check_tolerations(found, tolerations, "scheduling.tolerations")
+    same = [{name: value for name, value in one.items() if name != "tolerationSeconds"} for one in tolerations]
+    repeated = (index for index, one in enumerate(same) if one in same[:index])
+    found.extend(duplicate(f"scheduling.tolerations[{index}]", _shown(tolerations[index])) for index in repeated)
+    return found
+
+
+def _shown(toleration: Object) -> Object:
+    """As Kubernetes holds it."""
+    texts = {name: toleration.get(name.lower()) or "" for name in ("Key", "Operator", "Value", "Effect")}
+    return {**texts, "TolerationSeconds": toleration.get("tolerationSeconds")}
 
 
 KINDS = {

@@ -36,11 +36,11 @@ def check_resources(found: Problems, resources: Object, path: str) -> None:
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     for name, value in limits.items():
         place = f"{path}.limits[{name}]"
-        _check_container_resource(found, name, place)
+        check_container_name(found, name, place)
         found.extend(value_problems(name, value, place))
     for name, value in requests.items():
         place = f"{path}.requests[{name}]"
-        _check_container_resource(found, name, place)
+        check_container_name(found, name, place)
         found.extend(value_problems(name, value, place))
         _check_against_limit(found, name, value, limits.get(name), path)
 
@@ -68,7 +68,7 @@ def may_overcommit(name: str) -> bool:
     return is_native(name) and not is_huge_page(name)
 
 
-def _check_container_resource(found: Problems, name: str, path: str) -> None:
+def check_container_name(found: Problems, name: str, path: str) -> None:
     if name in _STANDARD_CONTAINER:
         return
     check_name(found, name, path)

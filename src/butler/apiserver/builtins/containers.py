@@ -9,6 +9,15 @@ from butler.errors import not_supported
 from ..resources import Object
 from . import formats
 from .compute import check_resources
+from .container_details import (
+    check_app_armor,
+    check_devices,
+    check_mount_modes,
+    check_proc_mount,
+    check_resizing,
+    check_restarts,
+    check_seccomp,
+)
 from .problems import Problems, bad, duplicate, forbidden, missing, not_negative, refuse_each, required
 from .volumes import check_relative
 
@@ -72,6 +81,7 @@ def check_containers(found: Problems, containers: Iterable[Object], path: str, v
         _check_container(found, container, place, volumes)
         _claim_name(found, container, place, names)
         _check_hooks(found, container, place)
+        check_restarts(found, container, place)
     _check_host_ports(found, listed, path)
 
 
@@ -80,6 +90,7 @@ def check_init_containers(found: Problems, spec: Object, path: str, volumes: set
     for index, container in enumerate(spec.get("initContainers") or ()):
         place = f"{path}[{index}]"
         _check_container(found, container, place, volumes)
+        check_restarts(found, container, place, is_first=True)
         _claim_name(found, container, place, names)
         _check_host_ports(found, [container], path)
         if container.get("restartPolicy") == "Always":
@@ -115,11 +126,15 @@ def _check_container(found: Problems, container: Object, path: str, volumes: set
         _check_variable(found, variable, f"{path}.env[{index}]")
     _check_env_from(found, container.get("envFrom") or (), f"{path}.envFrom")
     if container.get("volumeMounts"):
-        _check_mounts(found, container["volumeMounts"], f"{path}.volumeMounts", volumes)
+        _check_mounts(found, container, f"{path}.volumeMounts", volumes)
+    if container.get("volumeDevices"):
+        check_devices(found, container, f"{path}.volumeDevices", volumes)
     if container.get("imagePullPolicy") not in _PULL_POLICIES:
         found.append(not_supported(f"{path}.imagePullPolicy", container.get("imagePullPolicy"), _PULL_POLICIES))
     if container.get("resources"):
         check_resources(found, container["resources"], f"{path}.resources")
+    if container.get("resizePolicy"):
+        check_resizing(found, container["resizePolicy"], f"{path}.resizePolicy")
     if container.get("securityContext"):
         _check_security(found, container["securityContext"], f"{path}.securityContext")
 
@@ -152,6 +167,12 @@ def _check_ports(found: Problems, ports: Iterable[Object], path: str) -> None:
         if host_port := port.get("hostPort"):
             refuse_each(found, f"{place}.hostPort", host_port, formats.port(host_port))
         check_protocol(found, port, place)
+
+
+def check_app_protocol(found: Problems, port: Object, path: str) -> None:
+    if port.get("appProtocol") is not None:
+        name = port["appProtocol"]
+        refuse_each(found, f"{path}.appProtocol", name, formats.qualified_name(name))
 
 
 def check_protocol(found: Problems, port: Object, path: str) -> None:
@@ -239,9 +260,9 @@ def _check_env_from(found: Problems, sources: Iterable[Object], path: str) -> No
             found.append(bad(path, "", _ONE_VALUE[1]))
 
 
-def _check_mounts(found: Problems, mounts: Iterable[Object], path: str, volumes: set[str]) -> None:
+def _check_mounts(found: Problems, container: Object, path: str, volumes: set[str]) -> None:
     places: set[str] = set()
-    for index, mount in enumerate(mounts):
+    for index, mount in enumerate(container["volumeMounts"]):
         place = f"{path}[{index}]"
         name, target = mount.get("name") or "", mount.get("mountPath") or ""
         if not name:
@@ -257,6 +278,7 @@ def _check_mounts(found: Problems, mounts: Iterable[Object], path: str, volumes:
             check_relative(found, mount["subPath"], f"{path}.subPath")
         if mount.get("subPathExpr"):
             check_relative(found, mount["subPathExpr"], f"{path}.subPathExpr")
+        check_mount_modes(found, mount, container, path)
 
 
 def _check_hooks(found: Problems, container: Object, path: str) -> None:
@@ -318,6 +340,10 @@ def _check_security(found: Problems, context: Object, path: str) -> None:
         number = context.get(name)
         if number is not None and not 0 <= number <= 2**31 - 1:
             found.append(bad(f"{path}.{name}", number, formats.between(0, 2**31 - 1)))
+    check_proc_mount(found, context, path)
+    for name, check in (("seccompProfile", check_seccomp), ("appArmorProfile", check_app_armor)):
+        if context.get(name) is not None:
+            check(found, context[name], f"{path}.{name}")
     if context.get("allowPrivilegeEscalation") is False and context.get("privileged"):
         detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
         found.append(bad(path, {name[0].upper() + name[1:]: context.get(name) for name in _SECURITY}, detail))

@@ -8,8 +8,8 @@ from butler.errors import FieldError, FieldProblem, not_supported
 
 from ..resources import Object
 from . import formats, quantities
-from .compute import check_name, value_problems
-from .containers import check_protocol
+from .compute import check_container_name, check_name, value_problems
+from .containers import check_app_protocol, check_protocol
 from .model import BuiltIn
 from .pod_checks import EFFECTS
 from .problems import Problems, bad, duplicate, forbidden, refuse_each, required
@@ -62,7 +62,8 @@ def _no_problems(_obj: Object, _old: Object) -> list[FieldError]:
 def _fill_node(obj: Object) -> None:
     spec, status = obj["spec"], obj["status"]
     if "podCIDR" in spec:
-        spec.setdefault("podCIDRs", [spec["podCIDR"]])
+        if spec.get("podCIDRs", [""])[0] != spec["podCIDR"]:
+            spec["podCIDRs"] = [spec["podCIDR"]]
     elif "podCIDRs" in spec:
         spec["podCIDR"] = spec["podCIDRs"][0]
     if "capacity" in status:
@@ -218,6 +219,7 @@ def _check_endpoint_port(found: Problems, port: Object, path: str, *, needs_name
         found.append(required(f"{path}.name"))
     refuse_each(found, f"{path}.port", port.get("port") or 0, formats.port(port.get("port") or 0))
     check_protocol(found, port, path)
+    check_app_protocol(found, port, path)
 
 
 def _fill_limit_range(obj: Object) -> None:
@@ -248,10 +250,12 @@ def _check_limit_range(obj: Object) -> list[FieldError]:
 
 
 def _check_limits(found: Problems, limit: Object, path: str) -> None:
+    is_container = limit.get("type") == "Container"
     names = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
     for part in names:
         for name in limit.get(part) or ():
-            check_name(found, name, f"{path}.{part}[{name}]")
+            (check_container_name if is_container else check_name)(found, name, f"{path}.{part}[{name}]")
+    _check_claim_limits(found, limit, path)
     if limit.get("type") == "Pod":
         for part in ("default", "defaultRequest"):
             if limit.get(part):
@@ -261,6 +265,27 @@ def _check_limits(found: Problems, limit: Object, path: str) -> None:
             low, high = limit[small][name], limit[large][name]
             if quantities.amount(low) > quantities.amount(high):
                 found.append(bad(f"{path}.{part}[{name}]", limit[shown][name], words.format(low=low, high=high)))
+    for name, ratio in (limit.get("maxLimitRequestRatio") or {}).items():
+        low, high = (limit.get("min") or {}).get(name), (limit.get("max") or {}).get(name)
+        _check_ratio(found, ratio, low, high, f"{path}.maxLimitRequestRatio[{name}]")
+
+
+def _check_claim_limits(found: Problems, limit: Object, path: str) -> None:
+    bounds = {**(limit.get("min") or {}), **(limit.get("max") or {})}
+    if limit.get("type") == "PersistentVolumeClaim" and "storage" not in bounds:
+        detail = "either minimum or maximum storage value is required, but neither was provided"
+        found.append(required(f"{path}.limits", detail))
+
+
+def _check_ratio(found: Problems, ratio: str, low: str | None, high: str | None, path: str) -> None:
+    if quantities.number(ratio) < 1:
+        found.append(bad(path, ratio, f"ratio {ratio} is less than 1"))
+    if low is None or high is None:
+        return
+    bottom, top = quantities.number(low), quantities.number(high)
+    most = top / bottom if bottom else float("inf") if top > 0 else float("nan")
+    if quantities.number(ratio) > most:
+        found.append(bad(path, ratio, f"ratio {ratio} is greater than max/min = {most:f}"))
 
 
 _ORDERED = (

@@ -9,6 +9,7 @@ from typing import Literal
 from butler.errors import FieldError
 
 from ..resources import Object
+from . import formats
 from .shaping import Shape
 
 NameRule = Literal["subdomain", "label", "label1035", "path-segment", "ip"]
@@ -52,6 +53,8 @@ class BuiltIn:
     check_update: UpdateCheck | None = None
     remarks: Callable[[Object], list[str]] = _no_remarks
     """What a client should know about what it writes; it is told when the object is new or its remarks are."""
+    named_after: str = ""
+    """What is called like an object and should be a DNS label; a client is told if it is none."""
     status: bool = False
     """Objects have a status, which only its own endpoint writes."""
     keeps_status: bool = False
@@ -80,7 +83,14 @@ class BuiltIn:
     def warnings(self, obj: Object, old: Object | None) -> list[str]:
         if old is not None and obj.get("spec") == old.get("spec") and obj.get("data") == old.get("data"):
             return []
-        return self.remarks(obj)
+        return [*(self._remark_on_name(obj) if old is None else ()), *self.remarks(obj)]
+
+    def _remark_on_name(self, obj: Object) -> list[str]:
+        broken = formats.label(obj["metadata"]["name"]) if self.named_after else []
+        surprise = "which can result in surprising behavior; a DNS label is recommended"
+        return (
+            [f"metadata.name: this is used in {self.named_after}, {surprise}: [{' '.join(broken)}]"] if broken else []
+        )
 
     def prepare_update(self, obj: Object, old: Object) -> None:
         if self.status:

@@ -9,12 +9,13 @@ from butler.errors import FieldError, not_supported
 
 from ..resources import Object
 from . import formats
-from .containers import PROTOCOLS, check_protocol
+from .containers import PROTOCOLS, check_app_protocol, check_protocol
 from .model import BuiltIn
 from .problems import Problems, bad, duplicate, forbidden, refuse_each, required, too_long, too_many, unchanged
 from .selectors import check_selector
 from .services import check_reachable
 
+_SCOPES = ("Cluster", "Namespace")
 _GROUP = "networking.k8s.io"
 _PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
 _BAD_SEQUENCES = ("//", "/./", "/../", "%2f", "%2F")
@@ -105,9 +106,7 @@ def _check_backend(found: Problems, backend: Object, path: str) -> None:
     if service is not None and resource is not None:
         found.append(bad(path, "", "cannot set both resource and service backends"))
     elif resource is not None:
-        for name in ("kind", "name"):
-            if not resource.get(name):
-                found.append(required(f"{path}.resource.{name}"))
+        _check_reference(found, resource, f"{path}.resource")
     elif service is not None:
         _check_service_backend(found, service, path)
     else:
@@ -134,8 +133,8 @@ def _check_service_backend(found: Problems, service: Object, path: str) -> None:
 
 def _fill_ingress_class(obj: Object) -> None:
     parameters = obj["spec"].get("parameters")
-    if parameters is not None:
-        parameters["scope"] = parameters["scope"] or "Cluster"
+    if parameters is not None and parameters["scope"] is None:
+        parameters["scope"] = "Cluster"
 
 
 def _check_ingress_class(obj: Object) -> list[FieldError]:
@@ -144,11 +143,34 @@ def _check_ingress_class(obj: Object) -> list[FieldError]:
     if len(controller) > 250:
         found.append(too_long("spec.controller", 250))
     check_prefixed_path(found, controller, "spec.controller")
-    parameters = obj["spec"].get("parameters")
-    for name in ("kind", "name") if parameters is not None else ():
-        if not parameters.get(name):
-            found.append(required(f"spec.parameters.{name}"))
+    if "parameters" in obj["spec"]:
+        _check_parameters(found, obj["spec"]["parameters"], "spec.parameters")
     return found
+
+
+def _check_reference(found: Problems, reference: Object, path: str) -> None:
+    """Something of any kind."""
+    if reference.get("apiGroup") is not None:
+        refuse_each(found, f"{path}.apiGroup", reference["apiGroup"], formats.subdomain(reference["apiGroup"]))
+    for name in ("kind", "name"):
+        value = reference.get(name) or ""
+        if not value:
+            found.append(required(f"{path}.{name}"))
+        refuse_each(found, f"{path}.{name}", value, formats.path_segment(value))
+
+
+def _check_parameters(found: Problems, parameters: Object, path: str) -> None:
+    _check_reference(found, parameters, path)
+    scope, namespace = parameters["scope"], parameters.get("namespace")
+    if scope not in _SCOPES:
+        found.append(not_supported(f"{path}.scope", scope, _SCOPES))
+    elif scope == "Cluster":
+        if namespace is not None:
+            found.append(forbidden(f"{path}.namespace", "`parameters.scope` is set to 'Cluster'"))
+    elif namespace is None:
+        found.append(required(f"{path}.namespace", "`parameters.scope` is set to 'Namespace'"))
+    else:
+        refuse_each(found, f"{path}.namespace", namespace, formats.label(namespace))
 
 
 def check_prefixed_path(found: Problems, value: str, path: str) -> None:
@@ -291,6 +313,7 @@ def _check_slice_ports(found: Problems, ports: Any) -> None:
             found.append(duplicate(f"{path}.name", name))
         names.add(name)
         check_protocol(found, port, path)
+        check_app_protocol(found, port, path)
 
 
 def _check_endpoint(found: Problems, endpoint: Object, path: str, kind: str) -> None:
@@ -309,6 +332,15 @@ def _check_endpoint(found: Problems, endpoint: Object, path: str, kind: str) -> 
         check_reachable(found, address, f"{place}[{index}]")
     if endpoint.get("hostname") is not None:
         refuse_each(found, f"{path}.hostname", endpoint["hostname"], formats.label(endpoint["hostname"]))
+    if endpoint.get("nodeName") is not None:
+        refuse_each(found, f"{path}.nodeName", endpoint["nodeName"], formats.subdomain(endpoint["nodeName"]))
+    for part, rule in (("forZones", formats.label_value), ("forNodes", formats.subdomain)):
+        hinted = [one.get("name") or "" for one in (endpoint.get("hints") or {}).get(part) or ()]
+        for index, name in enumerate(hinted):
+            place = f"{path}.hints.{part}[{index}].name"
+            if name in hinted[:index]:
+                found.append(duplicate(place, name))
+            refuse_each(found, place, name, rule(name))
 
 
 def _check_slice_update(obj: Object, old: Object) -> list[FieldError]:

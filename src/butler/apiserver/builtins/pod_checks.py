@@ -9,8 +9,9 @@ from butler.errors import not_supported
 
 from ..resources import Object
 from . import formats
+from .container_details import check_app_armor, check_seccomp
 from .containers import check_containers, check_init_containers
-from .problems import Problems, bad, duplicate, forbidden, refuse_each, required
+from .problems import Problems, bad, duplicate, forbidden, refuse_each, required, too_long
 from .selectors import check_labels, check_selector
 from .volumes import check_volumes
 
@@ -21,7 +22,13 @@ _SPREAD_ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _LARGEST = 2**31 - 1
 _SYSCTL = r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
-_SECCOMP = ("Localhost", "RuntimeDefault", "Unconfined")
+_NODE_POLICIES = ("Honor", "Ignore")
+_POD_POLICIES = {
+    "fsGroupChangePolicy": ("Always", "OnRootMismatch"),
+    "seLinuxChangePolicy": ("MountOption", "Recursive"),
+    "supplementalGroupsPolicy": ("Merge", "Strict"),
+}
+_SYSTEMS = ("linux", "windows")
 _ALL_KEYS = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
 
 
@@ -52,9 +59,8 @@ def check_pod_spec(found: Problems, spec: Object, path: str, *, is_pod: bool, al
         found.append(not_supported(f"{path}.dnsPolicy", spec["dnsPolicy"], _DNS_POLICIES))
     check_labels(found, spec.get("nodeSelector"), f"{path}.nodeSelector")
     if spec.get("hostUsers") is False:
-        for name in ("hostNetwork", "hostPID", "hostIPC"):
-            if spec.get(name):
-                found.append(forbidden(f"{path}.{name}", "when `hostUsers` is false"))
+        shared = (name for name in ("hostNetwork", "hostPID", "hostIPC") if spec.get(name))
+        found.extend(forbidden(f"{path}.{name}", "when `hostUsers` is false") for name in shared)
     if spec["securityContext"]:
         _check_pod_security(found, spec["securityContext"], f"{path}.securityContext")
     if spec.get("affinity"):
@@ -67,6 +73,15 @@ def check_pod_spec(found: Problems, spec: Object, path: str, *, is_pod: bool, al
     _check_numbers(found, spec, path)
     check_tolerations(found, spec.get("tolerations") or (), f"{path}.tolerations")
     _check_host_aliases(found, spec, path)
+    if spec.get("os") is not None:
+        _check_system(found, spec["os"].get("name") or "", f"{path}.os")
+
+
+def _check_system(found: Problems, name: str, path: str) -> None:
+    if not name:
+        found.append(required(f"{path}.name"))
+    elif name not in _SYSTEMS:
+        found.append(not_supported(path, name, _SYSTEMS))
 
 
 def _check_host_network(found: Problems, spec: Object, path: str, *, is_pod: bool) -> None:
@@ -89,21 +104,19 @@ def _check_pod_security(found: Problems, context: Object, path: str) -> None:
             found.append(required(place))
         elif len(name) > 253 or not re.fullmatch(_SYSCTL, name):
             found.append(bad(place, name, f"must have at most 253 characters and match regex ^{_SYSCTL}$"))
-    profile = context.get("seccompProfile")
-    if profile is not None and profile.get("type") not in _SECCOMP:
-        found.append(not_supported(f"{path}.seccompProfile.type", profile.get("type") or "", _SECCOMP))
+    for name, supported in _POD_POLICIES.items():
+        if context.get(name) is not None and context[name] not in supported:
+            found.append(not_supported(f"{path}.{name}", context[name], supported))
+    for name, check in (("seccompProfile", check_seccomp), ("appArmorProfile", check_app_armor)):
+        if context.get(name) is not None:
+            check(found, context[name], f"{path}.{name}")
 
 
 def _check_affinity(found: Problems, affinity: Object, path: str) -> None:
     node = affinity.get("nodeAffinity") or {}
     wanted = node.get("requiredDuringSchedulingIgnoredDuringExecution")
     if wanted is not None:
-        place = f"{path}.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
-        if not wanted.get("nodeSelectorTerms"):
-            found.append(required(place, "must have at least one node selector term"))
-        for index, term in enumerate(wanted.get("nodeSelectorTerms") or ()):
-            for position, rule in enumerate(term.get("matchExpressions") or ()):
-                _check_node_rule(found, rule, f"{place}[{index}].matchExpressions[{position}]")
+        check_node_terms(found, wanted, f"{path}.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution")
     for kind in ("podAffinity", "podAntiAffinity"):
         rules = affinity.get(kind) or {}
         name = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -115,6 +128,32 @@ def _check_affinity(found: Problems, affinity: Object, path: str) -> None:
             if not 1 <= (weighted.get("weight") or 0) <= 100:
                 found.append(bad(f"{place}.weight", weighted.get("weight") or 0, "must be in the range 1-100"))
             _check_pod_term(found, weighted.get("podAffinityTerm") or {}, f"{place}.podAffinityTerm")
+
+
+def check_node_terms(found: Problems, selector: Object, path: str) -> None:
+    """Which nodes are meant: those that one of the terms describes."""
+    place, terms = f"{path}.nodeSelectorTerms", selector.get("nodeSelectorTerms") or ()
+    if not terms:
+        found.append(required(place, "must have at least one node selector term"))
+    for index, term in enumerate(terms):
+        for position, rule in enumerate(term.get("matchExpressions") or ()):
+            _check_node_rule(found, rule, f"{place}[{index}].matchExpressions[{position}]")
+        for position, rule in enumerate(term.get("matchFields") or ()):
+            _check_field_rule(found, rule, f"{place}[{index}].matchFields[{position}]")
+
+
+def _check_field_rule(found: Problems, rule: Object, path: str) -> None:
+    key, operator, values = rule.get("key") or "", rule.get("operator") or "", rule.get("values") or []
+    if operator not in ("In", "NotIn"):
+        found.append(bad(f"{path}.operator", operator, "not a valid selector operator"))
+    elif len(values) != 1:
+        detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+        found.append(required(f"{path}.values", detail))
+    if key != "metadata.name":
+        found.append(bad(f"{path}.key", key, "not a valid field selector key"))
+        return
+    for index, name in enumerate(values):
+        refuse_each(found, f"{path}.values[{index}]", name, formats.subdomain(name))
 
 
 def _check_node_rule(found: Problems, rule: Object, path: str) -> None:
@@ -155,6 +194,9 @@ def _check_dns(found: Problems, spec: Object, path: str) -> None:
             found.append(required(f"{path}.dnsConfig.nameservers", detail))
     for index, server in enumerate((settings or {}).get("nameservers") or ()):
         refuse_each(found, f"{path}.dnsConfig.nameservers[{index}]", server, formats.ip(server))
+    options = (settings or {}).get("options") or ()
+    unnamed = (index for index, option in enumerate(options) if not option.get("name"))
+    found.extend(required(f"{path}.dnsConfig.options[{index}]", "must not be empty") for index in unnamed)
 
 
 def _check_gates(found: Problems, spec: Object, path: str) -> None:
@@ -173,14 +215,20 @@ def _check_gates(found: Problems, spec: Object, path: str) -> None:
 def _check_spread(found: Problems, constraint: Object, path: str) -> None:
     if (constraint.get("maxSkew") or 0) <= 0:
         found.append(bad(f"{path}.maxSkew", constraint.get("maxSkew") or 0, "must be greater than zero"))
-    key = constraint.get("topologyKey") or ""
-    if not key:
+    if not constraint.get("topologyKey"):
         found.append(required(f"{path}.topologyKey", "can not be empty"))
-    else:
-        refuse_each(found, f"{path}.topologyKey", key, formats.qualified_name(key))
     action = constraint.get("whenUnsatisfiable") or ""
     if action not in _SPREAD_ACTIONS:
         found.append(not_supported(f"{path}.whenUnsatisfiable", action, _SPREAD_ACTIONS))
+    domains = constraint.get("minDomains")
+    if domains is not None and domains <= 0:
+        found.append(bad(f"{path}.minDomains", domains, "must be greater than zero"))
+    if domains is not None and action != "DoNotSchedule":
+        detail = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}"
+        found.append(bad(f"{path}.minDomains", domains, detail))
+    for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
+        if constraint.get(name) is not None and constraint[name] not in _NODE_POLICIES:
+            found.append(not_supported(f"{path}.{name}", constraint[name], _NODE_POLICIES))
     check_selector(found, constraint.get("labelSelector"), f"{path}.labelSelector")
 
 
@@ -191,6 +239,11 @@ def _check_names(found: Problems, spec: Object, path: str) -> None:
     deadline = spec.get("activeDeadlineSeconds")
     if deadline is not None and not 1 <= deadline <= _LARGEST:
         found.append(bad(f"{path}.activeDeadlineSeconds", deadline, formats.between(1, _LARGEST)))
+    if spec.get("hostnameOverride") is not None:
+        name = spec["hostnameOverride"]
+        if len(name) > 64:
+            found.append(too_long(f"{path}.hostnameOverride", 64))
+        refuse_each(found, f"{path}.hostnameOverride", name, formats.subdomain(name))
     for name in ("hostname", "subdomain"):
         if spec.get(name):
             refuse_each(found, f"{path}.{name}", spec[name], formats.label(spec[name]))

@@ -263,6 +263,7 @@ KINDS = {
         carry=_carry_pod,
         check=_check_pod,
         check_update=_check_pod_update,
+        named_after="the Pod's hostname",
         remarks=remarks_on_pod,
         status=True,
         generation=("spec",),

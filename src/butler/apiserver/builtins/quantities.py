@@ -40,6 +40,12 @@ def settle(listed: dict[str, Any]) -> None:
         listed[name] = _rounded(str(value))
 
 
+def number(text: str) -> float:
+    """As near as a floating-point number comes, in thousandths."""
+    found = amount(text)
+    return float(found.digits) * 10.0**found.exponent
+
+
 def is_whole(text: str) -> bool:
     found = amount(text)
     return found.exponent >= 0 or found.digits % 10**-found.exponent == 0

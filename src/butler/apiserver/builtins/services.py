@@ -16,6 +16,7 @@ from .remarks import remarks_on_service
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _EXTERNAL_POLICIES = _INTERNAL_POLICIES = ("Cluster", "Local")
+_DISTRIBUTIONS = ("PreferClose", "PreferSameZone", "PreferSameNode")
 _AFFINITIES = ("ClientIP", "None")
 _FAMILIES = ("IPv4", "IPv6")
 _FAMILY_POLICIES = ("PreferDualStack", "RequireDualStack", "SingleStack")
@@ -336,6 +337,9 @@ def _check_policies(found: Problems, spec: Object) -> None:
     policy = spec.get("internalTrafficPolicy")
     if policy is not None and policy not in _INTERNAL_POLICIES:
         found.append(not_supported("spec.internalTrafficPolicy", policy, _INTERNAL_POLICIES))
+    distribution = spec.get("trafficDistribution")
+    if distribution is not None and distribution not in _DISTRIBUTIONS:
+        found.append(not_supported("spec.trafficDistribution", distribution, _DISTRIBUTIONS))
 
 
 def _check_service_update(obj: Object, old: Object) -> list[FieldError]:

@@ -33,6 +33,7 @@ _OFF = {
     ("apps.v1.RollingUpdateStatefulSetStrategy", "maxUnavailable"),
     ("coordination.v1.LeaseSpec", "preferredHolder"),
     ("coordination.v1.LeaseSpec", "strategy"),
+    ("core.v1.NodeSpec", "configSource"),
     ("core.v1.PodSpec", "schedulingGroup"),
     ("core.v1.VolumeProjection", "podCertificate"),
     ("discovery.v1.Endpoint", "deprecatedTopology"),

@@ -8,9 +8,10 @@ from butler.kube.quantity import Quantity
 from ..resources import Object
 from . import formats, quantities
 from .model import BuiltIn
+from .pod_checks import check_node_terms
 from .pod_defaults import fill_claim_spec, fill_volume_source
-from .problems import Problems, bad, forbidden, refuse_each, required, shown_changes, too_long, unchanged
-from .remarks import remarks_on_claim, remarks_on_csi_driver
+from .problems import Problems, bad, duplicate, forbidden, refuse_each, required, shown_changes, too_long, unchanged
+from .remarks import remarks_on_claim
 from .volumes import VOLUME_MODES, check_access_modes, check_claim_spec, check_driver, check_host_path, check_nfs
 
 _GROUP = "storage.k8s.io"
@@ -28,10 +29,17 @@ _NOT_SOURCES = {
     "volumeAttributesClassName",
     "volumeMode",
 }
+_SOURCES_IN_ORDER = (
+    *("hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte"),
+    *("cephfs", "iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "photonPersistentDisk"),
+    *("portworxVolume", "azureDisk", "scaleIO", "local", "storageos", "csi"),
+)
 _FIXED_CLAIM = (
     "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
 )
 _MOST_PARAMETERS, _MOST_PARAMETER_BYTES = 512, 256 * 1024
+
+_OLD_SOURCES = {("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot")}
 
 
 def _fill_claim(obj: Object) -> None:
@@ -41,7 +49,12 @@ def _fill_claim(obj: Object) -> None:
 
 def _begin_claim(obj: Object) -> None:
     obj["status"]["phase"] = "Pending"
-    _pair_sources(obj["spec"])
+    spec = obj["spec"]
+    source = spec.get("dataSource") or {}
+    if (source.get("apiGroup") or "", source.get("kind")) not in _OLD_SOURCES and "dataSourceRef" not in spec:
+        # As before there were references to anything: what else is named here is ignored.
+        spec.pop("dataSource", None)
+    _pair_sources(spec)
 
 
 def _carry_claim(obj: Object, _old: Object) -> None:
@@ -118,6 +131,8 @@ def _check_volume(obj: Object) -> list[FieldError]:
     policy = spec["persistentVolumeReclaimPolicy"]
     if policy not in _RECLAIM:
         found.append(not_supported("spec.persistentVolumeReclaimPolicy", policy, _RECLAIM))
+    if spec.get("nodeAffinity") is not None:
+        _check_affinity(found, spec["nodeAffinity"])
     _check_volume_source(found, spec)
     if spec.get("storageClassName"):
         name = spec["storageClassName"]
@@ -125,6 +140,13 @@ def _check_volume(obj: Object) -> list[FieldError]:
     if spec["volumeMode"] not in VOLUME_MODES:
         found.append(not_supported("spec.volumeMode", spec["volumeMode"], VOLUME_MODES))
     return found
+
+
+def _check_affinity(found: Problems, affinity: Object) -> None:
+    if affinity.get("required") is None:
+        found.append(required("spec.nodeAffinity.required", "must specify required node constraints"))
+    else:
+        check_node_terms(found, affinity["required"], "spec.nodeAffinity.required")
 
 
 def _check_capacity(found: Problems, capacity: Object) -> None:
@@ -138,7 +160,13 @@ def _check_capacity(found: Problems, capacity: Object) -> None:
 
 
 def _sources(spec: Object) -> dict[str, Object]:
-    return {name: value for name, value in spec.items() if name not in _NOT_SOURCES and value is not None}
+    given = [name for name, value in spec.items() if name not in _NOT_SOURCES and value is not None]
+    return {name: spec[name] for name in sorted(given, key=_order)}
+
+
+def _order(name: str) -> int:
+    """Of several sources Kubernetes looks into the first in this order; one of CSI comes last."""
+    return _SOURCES_IN_ORDER.index(name) if name in _SOURCES_IN_ORDER else len(_SOURCES_IN_ORDER)
 
 
 def _check_volume_source(found: Problems, spec: Object) -> None:
@@ -194,7 +222,27 @@ def _check_class(obj: Object) -> list[FieldError]:
         found.append(not_supported("reclaimPolicy", obj["reclaimPolicy"], _CLASS_RECLAIM))
     if obj["volumeBindingMode"] not in _BINDING:
         found.append(not_supported("volumeBindingMode", obj["volumeBindingMode"], _BINDING))
+    _check_topologies(found, obj.get("allowedTopologies") or [])
     return found
+
+
+def _check_topologies(found: Problems, terms: list[Object]) -> None:
+    seen: list[dict[str, set[str]]] = []
+    for index, term in enumerate(terms):
+        path, allowed = f"allowedTopologies[{index}].matchLabelExpressions", dict[str, set[str]]()
+        for position, rule in enumerate(term.get("matchLabelExpressions") or ()):
+            place, key, values = f"{path}[{position}]", rule.get("key") or "", rule.get("values") or []
+            if not values:
+                found.append(required(f"{place}.values"))
+            repeated = (number for number, value in enumerate(values) if value in values[:number])
+            found.extend(duplicate(f"{place}.values[{number}]", values[number]) for number in repeated)
+            refuse_each(found, f"{place}.key", key, formats.qualified_name(key))
+            if key in allowed:
+                found.append(duplicate(f"{place}.key", key))
+            allowed[key] = set(values)
+        # Kubernetes begins with as many empty terms as there are terms.
+        found.extend(duplicate(path, "") for one in [*([{}] * len(terms)), *seen] if one == allowed)
+        seen.append(allowed)
 
 
 def _check_parameters(found: Problems, parameters: dict[str, str]) -> None:
@@ -214,22 +262,6 @@ def _check_class_update(obj: Object, old: Object) -> list[FieldError]:
     return found
 
 
-_CSI_DRIVER = {
-    "attachRequired": True,
-    "podInfoOnMount": False,
-    "storageCapacity": False,
-    "fsGroupPolicy": "ReadWriteOnceWithFSType",
-    "requiresRepublish": False,
-    "seLinuxMount": False,
-}
-
-
-def _fill_csi_driver(obj: Object) -> None:
-    for name, value in _CSI_DRIVER.items():
-        obj["spec"].setdefault(name, value)
-    obj["spec"].setdefault("volumeLifecycleModes", ["Persistent"])
-
-
 KINDS = {
     ("", "PersistentVolumeClaim"): BuiltIn(
         fill=_fill_claim,
@@ -244,6 +276,4 @@ KINDS = {
         fill=_fill_volume, begin=_begin_volume, check=_check_volume, check_update=_check_volume_update, status=True
     ),
     (_GROUP, "StorageClass"): BuiltIn(fill=_fill_class, check=_check_class, check_update=_check_class_update),
-    (_GROUP, "CSIDriver"): BuiltIn(fill=_fill_csi_driver, remarks=remarks_on_csi_driver),
-    (_GROUP, "VolumeAttachment"): BuiltIn(status=True),
 }

@@ -205,12 +205,42 @@ def check_claim_spec(found: Problems, spec: Object, path: str) -> None:
     check_selector(found, spec.get("selector"), f"{path}.selector")
     check_access_modes(found, modes, f"{path}.accessModes")
     _check_claim_size(found, spec, f"{path}.resources[storage]")
-    for name in ("storageClassName", "volumeAttributesClassName"):
-        if spec.get(name):
-            refuse_each(found, f"{path}.{name}", spec[name], formats.subdomain(spec[name]))
+    _check_class_name(found, spec, "storageClassName", path)
     mode = spec.get("volumeMode")
     if mode is not None and mode not in VOLUME_MODES:
         found.append(not_supported(f"{path}.volumeMode", mode, VOLUME_MODES))
+    _check_data_sources(found, spec, path)
+    _check_class_name(found, spec, "volumeAttributesClassName", path)
+
+
+def _check_class_name(found: Problems, spec: Object, name: str, path: str) -> None:
+    if spec.get(name):
+        refuse_each(found, f"{path}.{name}", spec[name], formats.subdomain(spec[name]))
+
+
+def _check_data_sources(found: Problems, spec: Object, path: str) -> None:
+    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
+    for name, one in (("dataSource", source), ("dataSourceRef", reference)):
+        if one is not None:
+            _check_data_source(found, one, f"{path}.{name}")
+    if source is None or reference is None:
+        return
+    parts = ("apiGroup", "kind", "name")
+    if reference.get("namespace"):
+        found.append(bad(path, {}, "may not be specified when dataSourceRef.namespace is specified"))
+    elif any(source.get(part) != reference.get(part) for part in parts):
+        found.append(bad(path, {}, "must match dataSourceRef"))
+
+
+def _check_data_source(found: Problems, source: Object, path: str) -> None:
+    found.extend(required(f"{path}.{name}") for name in ("name", "kind") if not source.get(name))
+    group, kind, namespace = source.get("apiGroup") or "", source.get("kind") or "", source.get("namespace")
+    if group:
+        refuse_each(found, f"{path}.apiGroup", group, formats.subdomain(group))
+    elif kind != "PersistentVolumeClaim":
+        found.append(bad(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"))
+    if namespace:
+        refuse_each(found, f"{path}.namespace", namespace, formats.label(namespace))
 
 
 def check_access_modes(found: Problems, modes: Iterable[str], path: str) -> None:

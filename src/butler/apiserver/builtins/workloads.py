@@ -355,6 +355,7 @@ KINDS = {
     ("apps", "Deployment"): BuiltIn(
         fill=_fill_deployment,
         check=_check_deployment,
+        named_after="Pod names and hostnames",
         remarks=remarks_on_template("spec", "template"),
         check_update=_check_deployment_update,
         status=True,
@@ -363,6 +364,7 @@ KINDS = {
     ("apps", "ReplicaSet"): BuiltIn(
         fill=_fill_replica_set,
         check=_check_replica_set,
+        named_after="Pod names and hostnames",
         remarks=remarks_on_template("spec", "template"),
         check_update=_check_replica_set_update,
         status=True,
@@ -390,6 +392,7 @@ KINDS = {
     ("", "ReplicationController"): BuiltIn(
         fill=_fill_replication_controller,
         check=_check_replication_controller,
+        named_after="Pod names and hostnames",
         remarks=remarks_on_template("spec", "template"),
         status=True,
         generation=("spec",),

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_TALKATIVE = ("azure", "botocore", "google", "msal")
+
 
 def provider_command(
     place: Place = PROVIDERS, cls: type[click.Command] = click.Command
@@ -76,6 +78,7 @@ async def connected(session: Session, name: str) -> AsyncIterator[tuple[Provider
 @contextmanager
 def surroundings(session: Session) -> Iterator[Any]:
     """With the simulated data centre of the platform on this computer, if there is one."""
+    _keep_quiet()
     from butler.providers.contract import Surroundings
 
     platform = running_platform(session.environ)
@@ -90,3 +93,11 @@ def surroundings(session: Session) -> Iterator[Any]:
         yield Surroundings(clock=session.clock, simulation=datacentre)
     finally:
         datacentre.close()
+
+
+def _keep_quiet() -> None:
+    """Let SDKs not talk about errors that are told anyway, unless somebody wants to hear everything."""
+    import logging
+
+    for name in _TALKATIVE:
+        logging.getLogger(name).addHandler(logging.NullHandler())

@@ -1,0 +1,140 @@
+"""CSIDriver, CSINode and VolumeAttachment: what storage drivers say about themselves."""
+
+from __future__ import annotations
+
+from butler.errors import FieldError, not_supported
+
+from ..resources import Object
+from . import formats
+from .model import BuiltIn
+from .problems import Problems, bad, duplicate, forbidden, not_negative, refuse_each, required, too_long, unchanged
+from .remarks import remarks_on_csi_driver
+from .volumes import check_driver
+
+_GROUP = "storage.k8s.io"
+_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
+_MODES = ("Persistent", "Ephemeral")
+_LEAST_TOKEN_SECONDS, _MOST_TOKEN_SECONDS = 600, 1 << 32
+_LEAST_UPDATE_SECONDS = 10
+_LONGEST_NODE_ID = 192
+_ONE_SOURCE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+_DEFAULTS = {
+    "attachRequired": True,
+    "podInfoOnMount": False,
+    "storageCapacity": False,
+    "fsGroupPolicy": "ReadWriteOnceWithFSType",
+    "requiresRepublish": False,
+    "seLinuxMount": False,
+}
+
+
+def _fill_driver(obj: Object) -> None:
+    for name, value in _DEFAULTS.items():
+        obj["spec"].setdefault(name, value)
+    obj["spec"].setdefault("volumeLifecycleModes", ["Persistent"])
+
+
+def _check_driver(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    spec = obj["spec"]
+    if spec["fsGroupPolicy"] not in _POLICIES:
+        found.append(not_supported("spec.fsGroupPolicy", spec["fsGroupPolicy"], _POLICIES))
+    _check_tokens(found, spec.get("tokenRequests") or ())
+    modes = spec["volumeLifecycleModes"]
+    found.extend(not_supported("spec.volumeLifecycleModes", mode, _MODES) for mode in modes if mode not in _MODES)
+    period = spec.get("nodeAllocatableUpdatePeriodSeconds")
+    if period is not None and period < _LEAST_UPDATE_SECONDS:
+        detail = f"must be greater than or equal to {_LEAST_UPDATE_SECONDS} seconds"
+        found.append(bad("spec.nodeAllocatableUpdatePeriodSeconds", period, detail))
+    in_secrets = spec.get("serviceAccountTokenInSecrets")
+    if in_secrets is not None and not spec.get("tokenRequests"):
+        detail = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
+        found.append(bad("spec.serviceAccountTokenInSecrets", in_secrets, detail))
+    return found
+
+
+def _check_tokens(found: Problems, requests: list[Object] | tuple[Object, ...]) -> None:
+    audiences: set[str] = set()
+    for index, request in enumerate(requests):
+        path, audience = f"spec.tokenRequests[{index}]", request.get("audience") or ""
+        if audience in audiences:
+            found.append(duplicate(f"{path}.audience", audience))
+            continue
+        audiences.add(audience)
+        seconds = request.get("expirationSeconds")
+        if seconds is not None and seconds < _LEAST_TOKEN_SECONDS:
+            found.append(bad(f"{path}.expirationSeconds", seconds, "may not specify a duration less than 10 minutes"))
+        if seconds is not None and seconds > _MOST_TOKEN_SECONDS:
+            detail = "may not specify a duration larger than 2^32 seconds"
+            found.append(bad(f"{path}.expirationSeconds", seconds, detail))
+
+
+def _check_driver_update(obj: Object, old: Object) -> list[FieldError]:
+    found = _check_driver(obj)
+    new, before = obj["spec"], old["spec"]
+    # The real server misspells the first.
+    unchanged(found, "spec.attachedRequired", new["attachRequired"], before["attachRequired"])
+    unchanged(found, "spec.volumeLifecycleModes", new["volumeLifecycleModes"], before["volumeLifecycleModes"])
+    return found
+
+
+def _check_node(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    names: set[str] = set()
+    for index, driver in enumerate(obj["spec"]["drivers"] or ()):
+        path, name = f"spec.drivers[{index}]", driver.get("name") or ""
+        check_driver(found, name, f"{path}.name")
+        _check_node_id(found, driver.get("nodeID") or "", f"{path}.nodeID")
+        not_negative(found, driver.get("allocatable") or {}, "count", f"{path}.allocatable")
+        if name in names:
+            found.append(duplicate(f"{path}.name", name))
+        names.add(name)
+        _check_topology_keys(found, driver["topologyKeys"] or [], path)
+    return found
+
+
+def _check_node_id(found: Problems, name: str, path: str) -> None:
+    if not name:
+        found.append(required(path))
+    if len(name) > _LONGEST_NODE_ID:
+        found.append(bad(path, name, f"must be {_LONGEST_NODE_ID} characters or less"))
+
+
+def _check_topology_keys(found: Problems, keys: list[str], path: str) -> None:
+    for index, key in enumerate(keys):
+        if not key:
+            found.append(required(path))
+        if key in keys[:index]:
+            found.append(duplicate(path, key))
+        refuse_each(found, path, key, formats.qualified_name(key))
+
+
+def _check_attachment(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    spec = obj["spec"]
+    source = spec["source"]
+    name, inline = source.get("persistentVolumeName"), source.get("inlineVolumeSpec")
+    if name is None and inline is None:
+        found.append(required("spec.source", _ONE_SOURCE))
+    elif name is not None and inline is not None:
+        found.append(forbidden("spec.source", _ONE_SOURCE))
+    elif name == "":
+        found.append(required("spec.source.persistentVolumeName", "must specify non empty persistentVolumeName"))
+    node = spec.get("nodeName") or ""
+    refuse_each(found, "spec.nodeName", node, formats.subdomain(node))
+    if name:
+        refuse_each(found, "spec.source.persistentVolumeName", name, formats.subdomain(name))
+    attacher = spec.get("attacher") or ""
+    if len(attacher) > 63:
+        found.append(too_long("spec.attacher", 63))
+    check_driver(found, attacher, "spec.attacher")
+    return found
+
+
+KINDS = {
+    (_GROUP, "CSIDriver"): BuiltIn(
+        fill=_fill_driver, check=_check_driver, check_update=_check_driver_update, remarks=remarks_on_csi_driver
+    ),
+    (_GROUP, "CSINode"): BuiltIn(check=_check_node),
+    (_GROUP, "VolumeAttachment"): BuiltIn(check=_check_attachment, status=True),
+}
