@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import re
 import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -68,6 +69,12 @@ async def test_the_account_is_tried_before_anything_is_written(account: Account)
     assert account.exists("providerconfig", account.name)
     assert account.exists("secret", f"{account.name}-credentials")
     assert account.key not in made.out + made.err
+
+
+async def test_a_provider_tells_where_its_credentials_are(account: Account) -> None:
+    await account.create("--no-check")
+    shown = (await account.adm("provider", "get", account.name)).out
+    assert re.search(rf"^Credentials: +{account.name}-credentials$", shown, re.MULTILINE)
 
 
 @pytest.mark.parametrize("option", [(), ("--dry-run",)])

@@ -32,6 +32,16 @@ def complete(space: Space, target: Target, obj: Object, user: UserInfo) -> None:
             _sign_with(obj["spec"], user)
 
 
+def stamp(space: Space, target: Target, obj: Object) -> None:
+    """Note in place, in the first status of a new object, when it began."""
+    match target.resource.storage_key:
+        case "/pods":
+            for condition in obj["status"].get("conditions") or ():
+                condition["lastTransitionTime"] = space.timestamp()
+        case "/persistentvolumes":
+            obj["status"]["lastPhaseTransitionTime"] = space.timestamp()
+
+
 def _sign_with(spec: Object, user: UserInfo) -> None:
     """A request for a certificate says who asks, whatever it said itself."""
     for name in ("username", "uid", "groups", "extra"):

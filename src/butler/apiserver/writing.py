@@ -19,7 +19,7 @@ from .apply import Writer, keep_times, record_create, record_update
 from .auth.users import UserInfo
 from .builtins.behaviours import changes_generation, has_generation
 from .builtins.statuses import kept_by_status
-from .completing import complete
+from .completing import complete, stamp
 from .objectmeta import finalizer_warnings
 from .requests import Answer, Target, WriteOptions
 from .resources import Object, Resource
@@ -66,6 +66,7 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
     if resource.behaviour is not None:
         resource.behaviour.settle(obj)
         resource.behaviour.prepare_create(obj)
+        stamp(space, target, obj)
     taken = space.addresses.assign(target, obj, is_trial=options.dry_run)
     # Whoever asks for what others have hears of it only when nothing else is wrong.
     problems = space.checks(resource).validate(obj) or taken

@@ -8,6 +8,8 @@ from xml.sax.saxutils import escape
 
 from aiohttp import web
 
+from tests.providers.aws.moto_account import Told
+
 _EC2 = "http://ec2.amazonaws.com/doc/2016-11-15/"
 
 
@@ -40,6 +42,11 @@ def ec2(action: str, content: Mapping[str, Any]) -> web.Response:
     name = f"{action}Response"
     text = f'<{name} xmlns="{_EC2}"><requestId>{_REQUEST}</requestId>{_xml(content)}</{name}>'
     return web.Response(text=_HEAD + text, content_type="text/xml")
+
+
+def told(answer: Told) -> web.Response:
+    """What moto said."""
+    return web.Response(text=answer.text, status=answer.status, content_type="text/xml")
 
 
 def _xml(value: Any) -> str:

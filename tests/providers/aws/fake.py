@@ -10,17 +10,16 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from aiohttp import web
-from werkzeug.wrappers import Response
 
 from butler.providers.testing import Fault, Faults
 from butler.providers.testing.web import Handler, troubling
 from tests.providers.aws import answers, wire
-from tests.providers.aws.answers import Denied
+from tests.providers.aws.answers import Denied, told
 from tests.providers.aws.configs import ACCESS_KEY
 from tests.providers.aws.fake_balancers import Balancers
 from tests.providers.aws.fake_imports import Imports
 from tests.providers.aws.fake_instances import Instances
-from tests.providers.aws.moto_account import MotoAccount
+from tests.providers.aws.moto_account import MotoAccount, Told
 from tests.providers.aws.wire import Recorded
 from tests.providers.clocks import HandClock
 
@@ -130,16 +129,16 @@ class FakeAws:
             raise Denied(code, message)
         self.instances.tick()
 
-        def forward(form: dict[str, str] | None = None) -> Response:
+        def forward(form: dict[str, str] | None = None) -> Told:
             given = asked.form if form is None else form
-            return self.account.ask(asked.service, request.path_qs, request.headers, urlencode(given).encode())
+            return self.account.ask(asked.service, request.headers["Authorization"], urlencode(given).encode())
 
         for part in (self.imports, self.balancers):
             if (special := part.answers(asked.action)) is not None:
                 return special(asked.form, forward)
         match asked.action:
             case "DescribeInstanceTypes" | "DescribeInstanceTypeOfferings":
-                return _of(_same(asked, forward))
+                return told(_same(asked, forward))
             case "RunInstances":
                 return self.instances.run(asked.form, forward)
             case "TerminateInstances":
@@ -147,14 +146,14 @@ class FakeAws:
             case "DescribeInstances" if not any(name.startswith("InstanceId") for name in asked.form):
                 if self.hidden_from_lists:
                     return answers.ec2("DescribeInstances", {"reservationSet": []})
-                return _of(forward({"MaxResults": str(PAGE), **asked.form}))
-        return _of(forward())
+                return told(forward({"MaxResults": str(PAGE), **asked.form}))
+        return told(forward())
 
 
-_NEVER_CHANGES: dict[tuple[tuple[str, str], ...], Response] = {}
+_NEVER_CHANGES: dict[tuple[tuple[str, str], ...], Told] = {}
 
 
-def _same(asked: Recorded, forward: Callable[[], Response]) -> Response:
+def _same(asked: Recorded, forward: Callable[[], Told]) -> Told:
     """What is the same for every account is asked of moto once, which takes long for it."""
     key = tuple(sorted(asked.form.items()))
     if key not in _NEVER_CHANGES:
@@ -165,8 +164,3 @@ def _same(asked: Recorded, forward: Callable[[], Response]) -> Response:
 def _read(body: bytes) -> tuple[str, dict[str, str]]:
     form = dict(parse_qsl(body.decode(), keep_blank_values=True))
     return form.get("Action", ""), form
-
-
-def _of(answer: Response) -> web.Response:
-    kind: Any = answer.content_type
-    return web.Response(body=answer.get_data(), status=answer.status_code, headers={"Content-Type": kind or "text/xml"})

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
-from werkzeug.wrappers import Response
 
-from tests.providers.aws.answers import Denied
-from tests.providers.aws.moto_account import MotoAccount
+from tests.providers.aws.answers import Denied, told
+from tests.providers.aws.moto_account import MotoAccount, Told
 from tests.providers.clocks import HandClock
 
 PROVISIONING, REMOVAL = 9.0, 8.0
-Forward = Callable[..., Response]
+Forward = Callable[..., Told]
 Special = Callable[[dict[str, str], Forward], web.Response]
 
 
@@ -68,11 +67,11 @@ class Balancers:
             if one.name == name:
                 one.activate = lambda: None
                 self._coming[one.arn] = self.clock.monotonic() + PROVISIONING
-        return _of(answer)
+        return told(answer)
 
     def _shown(self, name: str, forward: Forward) -> web.Response:
         asked = {"Action": "DescribeLoadBalancers", "Version": "2015-12-01", "Names.member.1": name}
-        answer = _of(forward(asked))
+        answer = told(forward(asked))
         answer.text = (answer.text or "").replace("DescribeLoadBalancers", "CreateLoadBalancer")
         return answer
 
@@ -81,12 +80,12 @@ class Balancers:
         for listener in found.listeners.values() if found is not None else ():
             for action in listener.default_actions:
                 self._in_use[action.data["TargetGroupArn"]] = self.clock.monotonic() + REMOVAL
-        return _of(forward())
+        return told(forward())
 
     def _delete_group(self, form: dict[str, str], forward: Forward) -> web.Response:
         if self.clock.monotonic() < self._in_use.get(form["TargetGroupArn"], 0.0):
             raise Denied("ResourceInUse", "Target group is currently in use by a listener or a rule")
-        return _of(forward())
+        return told(forward())
 
     def _deregister(self, form: dict[str, str], forward: Forward) -> web.Response:
         """moto knows targets by their address alone: who came back with another port is not meant."""
@@ -95,10 +94,6 @@ class Balancers:
             place = f"Targets.member.{number}"
             known = there.get(form.get(f"{place}.Id", ""))
             if known is not None and str(known["Port"]) == form.get(f"{place}.Port"):
-                return _of(forward())
+                return told(forward())
         answer = "<DeregisterTargetsResponse><DeregisterTargetsResult/></DeregisterTargetsResponse>"
         return web.Response(text=answer, content_type="text/xml")
-
-
-def _of(answer: Response) -> web.Response:
-    return web.Response(text=answer.get_data(as_text=True), status=answer.status_code, content_type="text/xml")

@@ -8,17 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
-from werkzeug.wrappers import Response
 
 from tests.providers.aws import answers
-from tests.providers.aws.answers import Denied
+from tests.providers.aws.answers import Denied, told
 from tests.providers.aws.configs import REGION
 from tests.providers.aws.fake_instances import tags_in
-from tests.providers.aws.moto_account import MotoAccount
+from tests.providers.aws.moto_account import MotoAccount, Told
 from tests.providers.clocks import HandClock
 
 FETCHING = 9.0
-Forward = Callable[..., Response]
+Forward = Callable[..., Told]
 Special = Callable[[dict[str, str], Forward], web.Response]
 
 
@@ -115,28 +114,28 @@ class Imports:
         if snapshot is None:
             raise Denied("InvalidSnapshot.NotFound", "The snapshot does not exist")
         answer = forward()
-        ami = amis[re.findall(r"<imageId>(ami-[0-9a-f]+)<", answer.get_data(as_text=True))[0]]
+        ami = amis[re.findall(r"<imageId>(ami-[0-9a-f]+)<", answer.text)[0]]
         ami.architecture, ami.virtualization_type = form["Architecture"], form["VirtualizationType"]
         ami.root_device_name, ami.root_device_type = form["RootDeviceName"], "ebs"
         made_by_moto, ami.ebs_snapshot = ami.ebs_snapshot, snapshot
         snapshot.from_ami = ami.id
         self.account.ec2.snapshots.pop(made_by_moto.id, None)
         ami.add_tags(tags_in(form, "image"))
-        return web.Response(text=answer.get_data(as_text=True), content_type="text/xml")
+        return told(answer)
 
     def _deregister(self, form: dict[str, str], forward: Forward) -> web.Response:
         for one in self.account.ec2.snapshots.values():
             if one.from_ami == form["ImageId"]:
                 one.from_ami = None
         answer = forward()
-        return web.Response(text=answer.get_data(as_text=True), status=answer.status_code, content_type="text/xml")
+        return told(answer)
 
     def _delete_snapshot(self, form: dict[str, str], forward: Forward) -> web.Response:
         snapshot = self.account.ec2.snapshots.get(form["SnapshotId"])
         if snapshot is not None and snapshot.from_ami in self.account.ec2.amis:
             raise Denied("InvalidSnapshot.InUse", f"The snapshot is in use by {snapshot.from_ami}")
         answer = forward()
-        return web.Response(text=answer.get_data(as_text=True), status=answer.status_code, content_type="text/xml")
+        return told(answer)
 
     def _answered(self, action: str, task: Import) -> web.Response:
         return answers.ec2(action, _shown(task))

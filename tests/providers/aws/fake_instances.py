@@ -9,18 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
-from werkzeug.wrappers import Response
 
 from tests.providers.aws import answers
 from tests.providers.aws.answers import Denied
-from tests.providers.aws.moto_account import MotoAccount
+from tests.providers.aws.moto_account import MotoAccount, Told
 from tests.providers.clocks import HandClock
 
 LATE, BOOT, REMOVAL, REMEMBERED = 4.0, 14.0, 8.0, 600.0
 """Seconds until an instance shows, until it runs, until it is gone, and until nobody remembers it."""
 USER_DATA_LIMIT = 16384
 VOLUME_TYPES = ("gp2", "gp3", "io1", "io2", "st1", "sc1", "standard")
-Forward = Callable[[], Response]
+Forward = Callable[[], Told]
 
 
 @dataclass
@@ -90,12 +89,12 @@ class Instances:
             return self._again(key, asked)
         self._check(form)
         answer = forward()
-        text = answer.get_data(as_text=True)
-        if answer.status_code == 200:
+        text = answer.text
+        if answer.status == 200:
             instance = str(next(iter(re.findall(r"<instanceId>(i-[0-9a-f]+)<", text))))
             self._hold(instance, form)
             self._orders[key] = (asked, instance, text)
-        return web.Response(text=text, status=answer.status_code, content_type="text/xml")
+        return web.Response(text=text, status=answer.status, content_type="text/xml")
 
     def terminate(self, form: dict[str, str]) -> web.Response:
         wanted = [value for name, value in form.items() if name.startswith("InstanceId.")]

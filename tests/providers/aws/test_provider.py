@@ -318,6 +318,8 @@ async def test_a_protected_machine_is_not_deleted(harness: AwsHarness) -> None:
         (Denied("InvalidParameterValue", "", 400), MachineRejected),
         (Denied("SomethingElse", "", 400), MachineRejected),
         (Denied("IdempotentParameterMismatch", "", 400), ProviderError),
+        (Denied("DuplicateListener", "", 400), ProviderError),
+        (Denied("", "", 502), ProviderError),
     ],
 )
 async def test_an_error_is_known_by_its_code(harness: AwsHarness, denied: Denied, error: type[ProviderError]) -> None:

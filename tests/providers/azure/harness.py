@@ -25,7 +25,6 @@ from tests.providers.azure.fake_shapes import Json
 from tests.providers.azure.fake_things import BOOT, GROUP, LOCATION, SUBSCRIPTION, Thing
 
 CREDENTIALS = {"tenantID": TENANT, "clientID": CLIENT, "clientSecret": SECRET}
-PATIENCE = 0.3
 
 
 def config(url: str, **more: Any) -> ProviderConfig:
@@ -75,7 +74,7 @@ class AzureHarness(Harness):
         return self.connected(clientSecret="wrong")
 
     def connected(self, section: Json | None = None, **credentials: str) -> Provider:
-        surroundings = Surroundings(patience=PATIENCE)
+        surroundings = Surroundings()
         return registry.connect(config(self.url, **(section or {})), {**CREDENTIALS, **credentials}, surroundings)
 
     async def machines(self) -> list[Seen]:

@@ -45,10 +45,9 @@ class GcpHarness(Harness):
     secrets = (TOKEN, *pem().splitlines()[1:-1])
     user_data_limit = USER_DATA_LIMIT
 
-    def __init__(self, google: Google, url: str, silence: float = 10.0, **section: Any) -> None:
-        """`silence` is how many seconds of real time an answer may take."""
+    def __init__(self, google: Google, url: str, **section: Any) -> None:
         self.google, self.url, self.faults = google, url, google.faults
-        self._silence, self._section = silence, section
+        self._section = section
 
     async def connect(self) -> Provider:
         return self.connected(key_file(self.url))
@@ -57,7 +56,7 @@ class GcpHarness(Harness):
         return self.connected(key_file(self.url, client_email="someone@butler-test.iam.gserviceaccount.com"))
 
     def connected(self, key: str, **section: Any) -> Provider:
-        surroundings = Surroundings(clock=self.google.clock, patience=self._silence)
+        surroundings = Surroundings(clock=self.google.clock)
         wanted = config(self.url, **{**self._section, **section})
         return registry.connect(wanted, {"serviceAccountKey": key}, surroundings)
 

@@ -27,7 +27,6 @@ from butler.providers.images import Images
 from butler.providers.testing import Harness, Seen
 from tests.providers.harvester.fake import IMAGE, NETWORK, Fake, Upstream, harvester
 
-PATIENCE = 0.5
 """Seconds; a call over TLS on a busy computer takes a while."""
 
 
@@ -60,7 +59,7 @@ class HarvesterHarness(Harness):
     def connected(self, token: str, **section: Any) -> Provider:
         credentials = {"kubeconfig": self.fake.kubeconfig(token)}
         wanted = config(self.fake.namespace, **{**self._section, **section})
-        return registry.connect(wanted, credentials, Surroundings(patience=PATIENCE))
+        return registry.connect(wanted, credentials, Surroundings())
 
     async def machines(self) -> list[Seen]:
         claims = {one["metadata"]["name"]: one for one in await self.all(kinds.CLAIM)}

@@ -16,7 +16,7 @@ from butler.providers import registry
 from butler.providers.contract import MachineOrder, Provider, Surroundings
 from butler.providers.images import Images
 from butler.providers.nutanix.vm import token_of
-from butler.providers.testing import Fault, Harness, Seen
+from butler.providers.testing import Harness, Seen
 from butler.runtime.clock import SeededChance
 from tests.providers.nutanix.fake import CLUSTER, IMAGE, PASSWORD, SUBNET, USER, Disk, Image, Prism, Subnet, Vm
 
@@ -59,7 +59,7 @@ class NutanixHarness(Harness):
 
     async def connect(self) -> Provider:
         # Where silence is to come it should not last; elsewhere a busy computer is no reason to fail.
-        return connected(self.url, patience=0.2 if self.faults.expects(Fault.SILENT) else 0.6)
+        return connected(self.url)
 
     async def connect_wrongly(self) -> Provider:
         return connected(self.url, {**CREDENTIALS, "password": "wrong"})

@@ -15,7 +15,7 @@ from butler.api.shared import ProviderType, SecretRef
 from butler.providers import registry
 from butler.providers.contract import ExtraDisk, MachineOrder, Provider, Surroundings
 from butler.providers.images import Images
-from butler.providers.testing import Fault, Harness, Seen
+from butler.providers.testing import Harness, Seen
 from butler.providers.testing.web import serving
 
 # The modules say with a decorator what they handle.
@@ -52,8 +52,6 @@ class ProxmoxHarness(Harness):
     secrets = (TOKEN_SECRET, PASSWORD)
     step = 20.0
     patience = 400.0
-    waits = 0.6
-    """Seconds of real time a call may take."""
 
     def __init__(self, pve: Pve, url: str, credentials: dict[str, str] = TOKEN, **section: Any) -> None:
         self.pve, self.url, self.faults = pve, url, pve.faults
@@ -67,9 +65,7 @@ class ProxmoxHarness(Harness):
         return self.connected({**self._credentials, last: "wrong"})
 
     def connected(self, credentials: dict[str, str] = TOKEN, **section: Any) -> Provider:
-        # Where silence is to come it should not last; elsewhere a busy computer is no reason to fail.
-        waits = 0.2 if self.faults.expects(Fault.SILENT) else self.waits
-        surroundings = Surroundings(clock=self.pve.clock, patience=waits)
+        surroundings = Surroundings(clock=self.pve.clock)
         return registry.connect(config(self.url, **{**self._section, **section}), credentials, surroundings)
 
     async def machines(self) -> list[Seen]:
@@ -182,6 +178,4 @@ async def running(credentials: dict[str, str] = TOKEN, **section: Any) -> AsyncI
     """A cluster that answers, and a way to look behind it."""
     pve = cluster()
     async with serving(pve.app()) as url:
-        harness = ProxmoxHarness(pve, url, credentials, **section)
-        harness.waits = 10.0
-        yield harness
+        yield ProxmoxHarness(pve, url, credentials, **section)

@@ -10,6 +10,19 @@ from ..resources import Object
 from . import quantities
 
 _BYTES = ("memory", "ephemeral-storage")
+_GONE = {
+    "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
+    "gitRepo": "deprecated in v1.11, and disabled by default in v1.33+",
+    "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
+    "flocker": "deprecated in v1.22, non-functional in v1.25+",
+    "storageos": "deprecated in v1.22, non-functional in v1.25+",
+    "quobyte": "deprecated in v1.22, non-functional in v1.25+",
+    "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
+    "cephfs": "deprecated in v1.28, non-functional in v1.31+",
+    "rbd": "deprecated in v1.28, non-functional in v1.31+",
+}
+"""Sources of volumes that do nothing any more."""
+_SPELT = {"storageos": "storageOS"}
 
 Remarks = Callable[[Object], list[str]]
 
@@ -29,6 +42,12 @@ def remarks_on_template(*path: str) -> Remarks:
 def remarks_on_spec(spec: Object, path: str) -> list[str]:
     """What is odd in the spec of a pod."""
     found = [
+        f"{path}.volumes[{index}].{_SPELT.get(name, name)}: {since}"
+        for index, volume in enumerate(spec.get("volumes") or ())
+        for name, since in _GONE.items()
+        if volume.get(name) is not None
+    ]
+    found += [
         f"{path}.overhead[{name}]: fractional byte value {go_quoted(amount)} is invalid, must be an integer"
         for name, amount in (spec.get("overhead") or {}).items()
         if name in _BYTES and not quantities.is_whole(amount)
@@ -94,6 +113,15 @@ def _remarks_on_size(spec: Object, path: str) -> list[str]:
         for name, size in sizes.items()
         if size is not None and not quantities.is_whole(size)
     ]
+
+
+def remarks_on_volume(obj: Object) -> list[str]:
+    spec, found = obj["spec"], []
+    if spec["persistentVolumeReclaimPolicy"] == "Recycle":
+        advice = "Instead, the recommended approach is to use dynamic provisioning."
+        found.append(f"spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. {advice}")
+    given = (name for name in _GONE if name not in ("flocker", "gitRepo", "quobyte") and spec.get(name) is not None)
+    return found + [f"spec.{_SPELT.get(name, name)}: {_GONE[name]}" for name in given]
 
 
 def remarks_on_stateful_set(obj: Object) -> list[str]:

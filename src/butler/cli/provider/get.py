@@ -36,6 +36,13 @@ def get(session: Session, name: str, output: str) -> None:
         click.echo("\n".join(_text(found)))
 
 
+def _secret(spec: dict[str, Any]) -> str:
+    """The Secret they are in, wherever the spec says that."""
+    section = spec.get(spec.get("provider") or spec.get("type") or "") or {}
+    ref = spec.get("credentialsRef") or section.get("credentialsRef") or {}
+    return "/".join(filter(None, (ref.get("namespace"), ref.get("name"))))
+
+
 def _text(found: dict[str, Any]) -> Iterator[str]:
     spec, status = found["spec"], found.get("status") or {}
     capacity = status.get("capacity") or {}
@@ -44,6 +51,7 @@ def _text(found: dict[str, Any]) -> Iterator[str]:
         "Name": found["metadata"]["name"],
         "Namespace": found["metadata"].get("namespace", ""),
         "Provider": external or spec.get("provider") or spec.get("type", ""),
+        "Credentials": _secret(spec),
         "Version": status.get("providerVersion", ""),
         "Clusters that fit": str(capacity.get("estimatedTenants", "")),
     }

@@ -12,30 +12,32 @@ from butler.errors import (
 )
 
 _CREDENTIALS = frozenset({
-    "AccessDenied", "AccessDeniedException", "AuthFailure", "ExpiredToken", "ExpiredTokenException",
-    "IncompleteSignature", "InvalidClientTokenId", "MissingAuthenticationToken", "OptInRequired", "PendingVerification",
-    "SignatureDoesNotMatch", "UnauthorizedOperation", "UnrecognizedClientException", "Blocked",
+    "AccessDenied", "AccessDeniedException", "AuthFailure", "Blocked", "ExpiredToken", "ExpiredTokenException",
+    "IncompleteSignature", "InvalidClientTokenId", "MissingAuthenticationToken", "OptInRequired",
+    "PendingVerification", "SignatureDoesNotMatch", "UnauthorizedOperation", "UnrecognizedClientException",
 })  # fmt: skip
 _THROTTLED = frozenset({
     "BandwidthLimitExceeded", "EC2ThrottledException", "LimitExceededException", "PriorRequestNotComplete",
-    "RequestLimitExceeded", "RequestThrottled", "RequestThrottledException", "SlowDown", "Throttling",
-    "ThrottledException", "ThrottlingException", "TooManyRequestsException", "TransactionInProgressException",
+    "RequestLimitExceeded", "RequestThrottled", "RequestThrottledException", "SlowDown", "ThrottledException",
+    "Throttling", "ThrottlingException", "TooManyRequestsException", "TransactionInProgressException",
 })  # fmt: skip
 _NO_ROOM = frozenset({
-    "InsufficientAddressCapacity", "InsufficientCapacity", "InsufficientFreeAddressesInSubnet",
-    "InsufficientHostCapacity", "InsufficientInstanceCapacity", "InsufficientReservedInstanceCapacity",
-    "InsufficientVolumeCapacity", "InstanceLimitExceeded", "MaxIOPSLimitExceeded", "NetworkInterfaceLimitExceeded",
-    "PrivateIpAddressLimitExceeded", "SnapshotLimitExceeded", "TooManyLoadBalancers", "TooManyTargetGroups",
-    "TooManyTargets", "TooManyListeners", "VcpuLimitExceeded", "VolumeLimitExceeded",
-    "MaxSpotInstanceCountExceeded", "ResourceCountExceeded", "ConcurrentSnapshotLimitExceeded",
+    "ConcurrentSnapshotLimitExceeded", "InstanceLimitExceeded", "InsufficientAddressCapacity",
+    "InsufficientCapacity", "InsufficientFreeAddressesInSubnet", "InsufficientHostCapacity",
+    "InsufficientInstanceCapacity", "InsufficientReservedInstanceCapacity", "InsufficientVolumeCapacity",
+    "MaxIOPSLimitExceeded", "MaxSpotInstanceCountExceeded", "NetworkInterfaceLimitExceeded",
+    "PrivateIpAddressLimitExceeded", "ResourceCountExceeded", "SnapshotLimitExceeded", "TooManyListeners",
+    "TooManyLoadBalancers", "TooManyTargetGroups", "TooManyTargets", "VcpuLimitExceeded", "VolumeLimitExceeded",
 })  # fmt: skip
 _LATER = frozenset({
-    "DependencyViolation", "IdempotentInstanceTerminated", "IdempotentParameterMismatch", "IncorrectInstanceState",
-    "IncorrectState", "InternalError", "InternalFailure", "InvalidInstanceID.NotFound", "OperationAborted",
-    "OperationInProgress", "RequestExpired", "RequestTimeout", "ResourceInUse", "ServiceUnavailable", "Unavailable",
-    "VolumeInUse",
+    "DependencyViolation", "DuplicateListener", "DuplicateLoadBalancerName", "DuplicateTargetGroupName",
+    "IdempotentInstanceTerminated", "IdempotentParameterMismatch", "IncorrectInstanceState", "IncorrectState",
+    "InternalError", "InternalFailure", "InvalidAMIName.Duplicate", "InvalidInstanceID.NotFound",
+    "OperationAborted", "OperationInProgress", "RequestExpired", "RequestTimeout", "ResourceInUse",
+    "ServiceUnavailable", "Unavailable", "VolumeInUse",
 })  # fmt: skip
-"""What the next look at it may find otherwise: states that change, and things that do not show everywhere yet."""
+"""What the next look at it may find otherwise: states that change, things that do not show everywhere yet, and what
+someone else made at the same moment."""
 UNSUPPORTED = "Unsupported"
 """A zone does not have what is asked for, and never will."""
 NO_ROOM_HERE = frozenset({
@@ -56,7 +58,7 @@ def kind_of(code: str, status: int) -> type[ProviderError]:
             return kind
     if status == 429:
         return RateLimited
-    if status >= 500 or not status >= 400:
+    if not 400 <= status < 500:
         return ProviderUnavailable
     return CredentialsInvalid if status in (401, 403, 407) else MachineRejected
 

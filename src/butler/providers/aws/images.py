@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+import msgspec
+
 from butler.errors import MachineRejected, ProviderError
 
 from ..contract import NOTHING_KNOWN, Known, Object, Provider
@@ -102,7 +104,7 @@ class AwsImages:
         marks = [*_marks(order), {"Key": _ATTEMPT, "Value": attempt.zfill(4)}]
         answer = await self._api.ask(
             "ec2.import_snapshot", Description=order.name, DiskContainer=disk, RoleName=self._settings.import_role,
-            ClientToken=_once(order.name, attempt),
+            ClientToken=_once(order.name, disk, attempt),
             TagSpecifications=[{"ResourceType": "import-snapshot-task", "Tags": marks}],
         )  # fmt: skip
         return Image("", order.name, Progress.FETCHING, task=answer["ImportTaskId"])
@@ -149,8 +151,9 @@ def _literally(name: str) -> str:
     return re.sub(r"([*?\\])", r"\\\1", name)
 
 
-def _once(name: str, attempt: str) -> str:
-    return hashlib.sha256(f"{name} {attempt}".encode()).hexdigest()
+def _once(name: str, disk: Object, attempt: str) -> str:
+    """A key that comes back with other parameters is refused, so it says what they are."""
+    return hashlib.sha256(msgspec.json.encode([name, disk, attempt], order="sorted")).hexdigest()
 
 
 def _architecture(order: ImageOrder) -> str:

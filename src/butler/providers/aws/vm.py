@@ -141,7 +141,7 @@ def _once(token: str, parameters: Object, after: str) -> str:
     """EC2 refuses a key that comes back with other parameters, even if the first attempt failed; and one of an
     instance that has ended. So the key says which attempt it is."""
     told = hashlib.sha256(msgspec.json.encode([after, parameters], order="sorted")).hexdigest()
-    return f"{token}-{told[:16]}"
+    return f"{token[:47]}-{told[:16]}"
 
 
 def _card(settings: Settings, place: Place) -> Object:

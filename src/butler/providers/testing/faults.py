@@ -43,10 +43,6 @@ class Faults:
         """Let it befall the call that comes after so many others."""
         self._planned[len(self.calls) + after] = fault
 
-    def expects(self, fault: Fault) -> bool:
-        """Whether that is still to come."""
-        return fault in self._planned.values()
-
     def forget(self) -> None:
         """Nothing more goes wrong, and nothing was counted."""
         for memory in (self.calls, self.struck, self._planned):

@@ -15,8 +15,9 @@ from .faults import RETRY_AFTER, Fault, Faults
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Answer = Callable[[Fault], web.Response]
 
-_NEVER = 60.0
-"""Seconds: longer than any patience in a test."""
+_TOO_LONG = 60.0
+"""Seconds: longer than the patience of any provider."""
+_MOMENT = 0.005
 
 
 def plain(fault: Fault) -> web.Response:
@@ -40,7 +41,7 @@ def troubling(faults: Faults, answer: Answer = plain) -> Middleware:
         if fault is Fault.AFTER:
             return _cut(request)
         if fault is Fault.SILENT:
-            await asyncio.wait_for(asyncio.get_running_loop().create_future(), _NEVER)
+            await _silence(request)
         return reply
 
     return middleware
@@ -57,6 +58,15 @@ async def serving(app: web.Application, context: ssl.SSLContext | None = None) -
         yield f"{'http' if context is None else 'https'}://{host}:{port}"
     finally:
         await runner.cleanup()
+
+
+async def _silence(request: web.Request) -> None:
+    """Until the client has waited too long and gone, which takes no time: the clock of the event loop jumps."""
+    loop = asyncio.get_running_loop()
+    before = loop.time
+    loop.time = lambda: before() + _TOO_LONG  # type: ignore[method-assign]
+    while request.transport is not None:
+        await asyncio.sleep(_MOMENT)
 
 
 def _cut(request: web.Request) -> web.Response:
