@@ -196,3 +196,12 @@ def user(platform: ServerProcess, bytecode: Path, tmp_path: Path) -> Iterator[Us
     for process in one.running:
         process.kill()
         process.communicate()
+
+
+@pytest.fixture
+def own_providers(user: User) -> Iterator[None]:
+    """Whatever providers a test makes go with it: other tests count on the only one there is."""
+    yield
+    listed = user.kubectl("get", "providerconfigs", "-n", "butler-system", "-o", "name").out.split()
+    if made := [name for name in listed if not name.endswith("/simulated")]:
+        user.kubectl("delete", "-n", "butler-system", *made)

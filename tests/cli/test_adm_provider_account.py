@@ -18,6 +18,8 @@ from tests.cli.conftest import User
 from tests.conftest import Ran
 from tests.providers.installing import EXAMPLE, install_example
 
+pytestmark = pytest.mark.usefixtures("own_providers")
+
 
 class Account:
     """Someone who has an account there, and the account."""

@@ -19,6 +19,8 @@ from butler.cli.provider.sections import RESERVED, TYPES, fields, keys_of
 from tests.cli.conftest import User
 from tests.conftest import BIN
 
+pytestmark = pytest.mark.usefixtures("own_providers")
+
 PASSWORD = "canary-5d1f-password"
 NUTANIX = ("--type", "nutanix", "--endpoint", "https://prism.example.com", "--cluster", "c1", "--subnet", "vms")
 

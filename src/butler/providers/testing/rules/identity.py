@@ -50,7 +50,7 @@ class IdentityRules:
         async with connected(harness) as provider:
             assert await provider.find(order.name, order.token) is None
             try:
-                await provider.create(order)
+                assert (await provider.create(order)).token == order.token
             except MachineRejected as error:
                 assert "shared" in str(error)
             assert len([seen for seen in await harness.machines() if not seen.token]) == 1
@@ -65,7 +65,7 @@ class IdentityRules:
         async with connected(harness) as provider:
             assert await provider.find(second.name, second.token) is None
             try:
-                await provider.create(second)
+                assert (await provider.create(second)).token == second.token
             except MachineRejected as error:
                 assert "shared" in str(error)
         assert len(await seen_of(harness, first.token)) == 1
