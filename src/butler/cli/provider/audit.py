@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 async def audit(session: Session, name: str, clean: bool, yes: bool, output: str) -> None:
     """Compare what a provider's infrastructure has with what the API says it should have.
 
-    Only things that carry Butler's mark are looked at. Ends with exit code 1 when something does not match.
+    Only things that carry Butler's mark are looked at. Another Butler that uses the same account has the same mark, so
+    its things look left behind here: give each its own account, project, resource group or namespace. Ends with exit
+    code 1 when something does not match.
 
     \b
     Example:
@@ -42,7 +44,7 @@ async def audit(session: Session, name: str, clean: bool, yes: bool, output: str
                     "the simulated data centre belongs to the platform that runs; it is not cleaned from here"
                 )
             if not yes:
-                asking.confirm(f"Remove {len(found.orphans)} things that nobody asks for?")
+                asking.confirm(f"Remove {len(found.orphans)} things that nobody asks this Butler for?")
             for orphan in found.orphans:
                 is_gone = await auditing.discard(config, provider, orphan)
                 say(f"{orphan.kind} {orphan.name}: {'gone' if is_gone else 'going'}")
