@@ -20,7 +20,7 @@ from tests.cli.conftest import User
 from tests.conftest import Ran
 from tests.providers.fakes import FAKES, Fake
 
-pytestmark = [pytest.mark.usefixtures("own_providers"), pytest.mark.filterwarnings("ignore::DeprecationWarning")]
+pytestmark = pytest.mark.usefixtures("own_providers")
 
 
 NAMED: dict[str, set[str]] = {

@@ -43,12 +43,12 @@ class AwsHarness(Harness):
         self.aws, self.url, self.faults = aws, url, aws.faults
         self._subnets = itertools.count()
 
-    def connected(self, credentials: dict[str, str] | None = None, patience: float = 5.0, **section: Any) -> Provider:
+    def connected(self, credentials: dict[str, str] | None = None, patience: float = 30.0, **section: Any) -> Provider:
         around = Surroundings(clock=self.aws.clock, patience=patience)
         return registry.connect(config(self.url, **section), credentials or CREDENTIALS, around)
 
     async def connect(self) -> Provider:
-        return self.connected(patience=0.5)
+        return self.connected()
 
     async def connect_wrongly(self) -> Provider:
         return self.connected({**CREDENTIALS, "accessKeyID": "AKIAWRONG"})

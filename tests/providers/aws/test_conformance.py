@@ -5,5 +5,6 @@ from __future__ import annotations
 from butler.providers.testing import ConformanceKit
 
 
+@pytest.mark.timeout(180)  # botocore and moto are slow, and some rules make a thousand calls
 class TestAws(ConformanceKit):
     """With the account that every test here gets."""

@@ -13,7 +13,7 @@ metadata: {name: things.$ns.example.org}
 spec:
   group: $ns.example.org
   scope: Namespaced
-  names: {plural: things, singular: thing, kind: Thing, shortNames: [$ns-th], categories: [all]}
+  names: {plural: things, singular: thing, kind: Thing, shortNames: [$ns-th], categories: [$ns-all]}
   versions:
   - name: v1
     served: true
@@ -101,7 +101,7 @@ SCRIPTS = (
         "edit thing one",
         Command("replace -f -", _THING.replace("size: 3", "size: 4")),
         Command("diff -f -", _THING.replace("size: 3", "size: 4"), shown="^$"),
-        "get all",
+        "get $ns-all",
         "delete things --all",
         "delete crd things.$ns.example.org --timeout=30s",
         "get things",
