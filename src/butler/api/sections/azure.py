@@ -36,7 +36,7 @@ class AzureSection(Model):
     image_urn: str | None = None
     """publisher:offer:sku:version, or the id of a managed or gallery image."""
     security_group_name: str | None = None
-    """Network security group of the machines, by name or id; left out, that of the credentials, then that of the subnet."""
+    """Security group of the machines, by name or id; left out, that of the credentials, then that of the subnet."""
     zone: str | None = None
     """Availability zone; left out, Azure chooses."""
     disk_type: str | None = None

@@ -26,7 +26,7 @@ class HarvesterSection(Model):
     storage_class_name: str | None = None
     """Storage class of the disks."""
     image_storage_class_name: str | None = None
-    """Storage class that Harvester made for the image, as its status tells; needed for workers of tenant clusters unless
-    the image is of the backend cdi."""
+    """Storage class that Harvester made for the image, as its status tells; needed for workers of tenant clusters
+    unless the image is of the backend cdi."""
     context: str | None = None
     """Context of the kubeconfig; left out, its current one."""

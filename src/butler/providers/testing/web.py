@@ -17,7 +17,6 @@ Answer = Callable[[Fault], web.Response]
 
 _TOO_LONG = 60.0
 """Seconds: longer than the patience of any provider."""
-_MOMENT = 0.005
 
 
 def plain(fault: Fault) -> web.Response:
@@ -41,7 +40,7 @@ def troubling(faults: Faults, answer: Answer = plain) -> Middleware:
         if fault is Fault.AFTER:
             return _cut(request)
         if fault is Fault.SILENT:
-            await _silence(request)
+            await _silence()
         return reply
 
     return middleware
@@ -50,7 +49,7 @@ def troubling(faults: Faults, answer: Answer = plain) -> Middleware:
 @asynccontextmanager
 async def serving(app: web.Application, context: ssl.SSLContext | None = None) -> AsyncIterator[str]:
     """The address on loopback at which a fake answers; with a context, by TLS."""
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    runner = web.AppRunner(app, shutdown_timeout=0.1, handler_cancellation=True)
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
@@ -60,13 +59,13 @@ async def serving(app: web.Application, context: ssl.SSLContext | None = None) -
         await runner.cleanup()
 
 
-async def _silence(request: web.Request) -> None:
-    """Until the client has waited too long and gone, which takes no time: the clock of the event loop jumps."""
+async def _silence() -> None:
+    """Until the client has waited too long and gone, which ends the request. It takes no time: the clock of the event
+    loop jumps."""
     loop = asyncio.get_running_loop()
     before = loop.time
     loop.time = lambda: before() + _TOO_LONG  # type: ignore[method-assign]
-    while request.transport is not None:
-        await asyncio.sleep(_MOMENT)
+    await loop.create_future()
 
 
 def _cut(request: web.Request) -> web.Response:
