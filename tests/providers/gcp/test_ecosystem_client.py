@@ -32,7 +32,9 @@ TOKEN = "55555555-5555-4555-8555-555555555555"
 class TodaysClock(HandClock):
     """Google's client signs with today's date."""
 
-    _began = datetime.now(UTC)
+    def __init__(self) -> None:
+        super().__init__()
+        self._began = datetime.now(UTC)
 
     def now(self) -> datetime:
         return self._began + timedelta(seconds=self.monotonic())

@@ -61,6 +61,9 @@ class Printed:
 async def play(cluster: Cluster, script: Script, namespace: str) -> list[Printed]:
     """What the commands of a script print."""
     await _run(cluster, Command(f"create namespace {namespace}"), namespace)
+    if any(command.said.startswith("run ") for command in script.commands):
+        # No pod comes before the account of its namespace.
+        await _run(cluster, Command("wait --for=create serviceaccount/default --timeout=20s"), namespace)
     return [await _run(cluster, command, namespace) for command in script.commands]
 
 

@@ -46,11 +46,20 @@ def _some(**choices: SearchStrategy[Any]) -> SearchStrategy[Json]:
     return st.fixed_dictionaries({}, optional=choices)
 
 
-_META = _some(
-    labels=st.dictionaries(_NAMES, _WORDS, min_size=1, max_size=2),
-    annotations=st.dictionaries(_NAMES, _WORDS, min_size=1, max_size=2),
-    finalizers=st.sampled_from(([], ["example.org/x"], ["example.org/x", "example.org/y"])),
-)
+_FINALIZERS = (["example.org/x"], ["example.org/x", "example.org/y"])
+
+
+def _meta(*finalizers: list[str]) -> SearchStrategy[Json]:
+    return _some(
+        labels=st.dictionaries(_NAMES, _WORDS, min_size=1, max_size=2),
+        annotations=st.dictionaries(_NAMES, _WORDS, min_size=1, max_size=2),
+        finalizers=st.sampled_from(finalizers),
+    )
+
+
+_META = _meta([], *_FINALIZERS)
+_CUSTOM_META = _meta(*_FINALIZERS)
+"""Nothing empty, which counts as a change there when it goes."""
 _PORTS = st.lists(_some(name=_WORDS, protocol=st.sampled_from(("TCP", "UDP")), number=_SMALL, note=_WORDS), max_size=2)
 _WIDGET_SPEC = _some(
     size=st.integers(0, 3),
@@ -189,7 +198,7 @@ KINDS = {
     ),
     "Widget": Kind(
         WIDGETS,
-        st.builds(lambda meta, spec: widget(_ONE, meta, spec=spec), _META, _WIDGET_SPEC),
+        st.builds(lambda meta, spec: widget(_ONE, meta, spec=spec), _CUSTOM_META, _WIDGET_SPEC),
         _some(phase=_WORDS, replicas=_SMALL, conditions=_CONDITIONS),
     ),
 }

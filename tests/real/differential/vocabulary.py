@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.real.differential.steps import get, status
+
 Json = dict[str, Any]
 
 CORE = "/api/v1/namespaces/$ns"
@@ -23,6 +25,10 @@ NODES = "/api/v1/nodes"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+
+
+ACCOUNT_READY = get(f"{ACCOUNTS}/default", until=status(200), is_shown=False)
+"""No pod comes before the account of its namespace."""
 
 
 def made(version: str, kind: str, name: str, meta: Json | None = None, **fields: Any) -> Json:

@@ -81,9 +81,14 @@ class BuiltIn:
         return self.shape is not None and self.shape.settle(obj)
 
     def warnings(self, obj: Object, old: Object | None) -> list[str]:
-        if old is not None and obj.get("spec") == old.get("spec") and obj.get("data") == old.get("data"):
+        if old is not None and not self._is_news(obj, old):
             return []
         return [*(self._remark_on_name(obj) if old is None else ()), *self.remarks(obj)]
+
+    def _is_news(self, obj: Object, old: Object) -> bool:
+        if self.generation:
+            return bool(obj["metadata"].get("generation") != old["metadata"].get("generation"))
+        return any(obj.get(name) != old.get(name) for name in ("spec", "data"))
 
     def _remark_on_name(self, obj: Object) -> list[str]:
         broken = formats.label(obj["metadata"]["name"]) if self.named_after else []

@@ -20,6 +20,7 @@ from tests.real.differential.kinds import (
 )
 from tests.real.differential.steps import JSON_PATCH, Step, apply, case, get, patch, post, put, quietly
 from tests.real.differential.vocabulary import (
+    ACCOUNT_READY,
     BINDINGS,
     DEPLOYMENTS,
     MAPS,
@@ -103,6 +104,7 @@ CASES = (
     ),
     case(
         "Pods and their templates",
+        ACCOUNT_READY,
         post(PODS, pod("a", tolerations=[], volumes=[], initContainers=[], imagePullSecrets=[], hostAliases=[])),
         post(PODS, pod("b", containers=[container(env=[], command=[], args=[], ports=[], volumeMounts=[])])),
         post(PODS, pod("c", containers=[])),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.real.differential.steps import Step, case, get, patch, post, quietly
+from tests.real.differential.steps import Step, case, patch, post, quietly
 from tests.real.differential.vocabulary import (
-    ACCOUNTS,
+    ACCOUNT_READY,
     PODS,
     container,
     made,
@@ -20,14 +20,11 @@ def _pod(**spec: Any) -> Step:
     return post(f"{PODS}?dryRun=All", pod("a", **spec), ignore=_KUBE_ACCESS)
 
 
-_READY = get(f"{ACCOUNTS}/default", until=lambda answer: answer.status == 200, is_shown=False)
-
-
 CASES = (
-    case("Pod: defaults", _READY, _pod()),
+    case("Pod: defaults", ACCOUNT_READY, _pod()),
     case(
         "Pod: no containers",
-        _READY,
+        ACCOUNT_READY,
         _pod(containers=[{}]),
         _pod(containers=[container(), container()]),
         _pod(containers=[container("A_b")]),
@@ -37,7 +34,7 @@ CASES = (
     ),
     case(
         "Pod: policies",
-        _READY,
+        ACCOUNT_READY,
         _pod(restartPolicy="Sometimes"),
         _pod(dnsPolicy="Some"),
         _pod(terminationGracePeriodSeconds=-1),
@@ -52,7 +49,7 @@ CASES = (
     ),
     case(
         "Pod: environment and ports",
-        _READY,
+        ACCOUNT_READY,
         _pod(containers=[container(env=[{"name": "a=b"}])]),
         _pod(
             containers=[
@@ -68,7 +65,7 @@ CASES = (
     ),
     case(
         "Pod: volumes",
-        _READY,
+        ACCOUNT_READY,
         _pod(volumes=[{"name": "v"}], containers=[container(volumeMounts=[{"name": "none", "mountPath": "/x"}])]),
         _pod(volumes=[{"name": "V_x", "emptyDir": {}}]),
         _pod(volumes=[{"name": "v", "emptyDir": {}, "configMap": {"name": "x"}}]),
@@ -82,7 +79,7 @@ CASES = (
     ),
     case(
         "Pod: probes and resources",
-        _READY,
+        ACCOUNT_READY,
         _pod(containers=[container(livenessProbe={})]),
         _pod(containers=[container(livenessProbe={"httpGet": {"port": 0}})]),
         _pod(containers=[container(readinessProbe={"tcpSocket": {"port": 80}, "exec": {"command": ["x"]}})]),
@@ -95,7 +92,7 @@ CASES = (
     ),
     case(
         "Pod: security",
-        _READY,
+        ACCOUNT_READY,
         _pod(containers=[container(securityContext={"runAsUser": -1})]),
         _pod(securityContext={"fsGroup": -1}),
         _pod(containers=[container(securityContext={"privileged": True, "allowPrivilegeEscalation": False})]),
@@ -105,7 +102,7 @@ CASES = (
     ),
     case(
         "Pod: where it may run",
-        _READY,
+        ACCOUNT_READY,
         _pod(tolerations=[{"operator": "Some"}]),
         _pod(tolerations=[{"key": "a", "operator": "Exists", "value": "x"}]),
         _pod(affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}}),
@@ -118,7 +115,7 @@ CASES = (
     ),
     case(
         "Pod: what stays",
-        _READY,
+        ACCOUNT_READY,
         *quietly(post(PODS, pod("a"))),
         patch(f"{PODS}/a", {"spec": {"containers": [container(image="other")]}}, ignore=_KUBE_ACCESS, is_shown=False),
         patch(
@@ -130,7 +127,7 @@ CASES = (
     ),
     case(
         "Pod: init and ephemeral containers",
-        _READY,
+        ACCOUNT_READY,
         _pod(initContainers=[container("init", restartPolicy="Always"), container("other")]),
         _pod(initContainers=[container()]),
         _pod(ephemeralContainers=[{"name": "e", "image": "x"}]),
