@@ -35,14 +35,20 @@ _SENSELESS = (BadRequest, Invalid, MethodNotAllowed, NotFound, TooLarge, Unclass
 
 def translated(error: ApiError, about: str, doing: str, secrets: Iterable[str]) -> ProviderError:
     """What an answer means for the machine it is about; nothing in it is secret."""
-    return _made(_kind(error), error, about, f"{doing}: {cleaned(error.message, secrets)}")
+    return _made(_kind(error), error, about, f"{doing}: {_said(error, secrets)}")
 
 
 def in_the_way(error: ApiError, about: str, doing: str, secrets: Iterable[str]) -> ProviderError:
     """The same for a deletion: what is refused then is in use, and will not be for long."""
     kind = _kind(error)
     kind = ProviderUnavailable if kind is MachineRejected else kind
-    return _made(kind, error, about, f"{doing}: {cleaned(error.message, secrets)}")
+    return _made(kind, error, about, f"{doing}: {_said(error, secrets)}")
+
+
+def _said(error: ApiError, secrets: Iterable[str]) -> str:
+    if isinstance(error, Unauthorized):
+        return "the token or certificate of the kubeconfig is not accepted; it may have expired"
+    return cleaned(error.message, secrets)
 
 
 def _made(kind: type[ProviderError], error: ApiError, about: str, message: str) -> ProviderError:
