@@ -52,7 +52,7 @@ class BuiltIn:
     check: Check = _fine
     check_update: UpdateCheck | None = None
     remarks: Callable[[Object], list[str]] = _no_remarks
-    """What a client should know about what it writes; it is told when the object is new or its remarks are."""
+    """What a client should know about what it writes; it is told of a new object, and of a change that counts."""
     named_after: str = ""
     """What is called like an object and should be a DNS label; a client is told if it is none."""
     status: bool = False
