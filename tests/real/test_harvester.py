@@ -12,7 +12,15 @@ import pytest
 
 from butler.kube import kubeconfig
 from butler.kube.http import HttpClient
-from butler.providers.testing import ConformanceKit, Harness
+from butler.providers.testing import Harness
+from butler.providers.testing.rules.choosing import ChoosingRules
+from butler.providers.testing.rules.creating import CreatingRules
+from butler.providers.testing.rules.deleting import DeletingRules
+from butler.providers.testing.rules.facts import FactRules
+from butler.providers.testing.rules.failing import FailingRules
+from butler.providers.testing.rules.identity import IdentityRules
+from butler.providers.testing.rules.imaging import ImagingRules
+from butler.providers.testing.rules.telling import TellingRules
 from tests.providers.harvester.fake import Upstream, harvester
 from tests.providers.harvester.harness import HarvesterHarness
 from tests.real import managers
@@ -29,7 +37,11 @@ def authority() -> Authority:
     return Authority()
 
 
-class TestHarvester(ConformanceKit):
+class TestHarvester(
+    IdentityRules, CreatingRules, FactRules, DeletingRules, FailingRules, TellingRules, ChoosingRules, ImagingRules
+):
+    """All rules but those that let every single call fail: they do not depend on the server, and take minutes here."""
+
     @pytest.fixture
     async def harness(self, real_server: Cluster, authority: Authority, tmp_path: Path) -> AsyncIterator[Harness]:
         config = kubeconfig.load(real_server.kubeconfig)

@@ -93,13 +93,14 @@ def _all_members(value: dict[str, Any], node: Node) -> FieldSet:
 
 def _all_free(value: dict[str, Any]) -> FieldSet:
     """The same for a place without a schema, where whatever is a map is divided and nothing else is."""
-    fields = flat(tuple(value))
+    names = tuple(value)
     if dict not in map(type, value.values()):
-        return fields
-    owned = fields.copy()
-    for name, member in value.items():
-        if member.__class__ is dict:
-            owned["f:" + name] = _all_free(member) if member else {}
+        return flat(names)
+    owned = flat(names).copy()
+    for path, member in zip(_paths(names), value.values(), strict=True):
+        if member.__class__ is dict and member:
+            # Most are maps of scalars: for those, without the detour.
+            owned[path] = _all_free(member) if dict in map(type, member.values()) else flat(tuple(member))
     return owned
 
 
@@ -127,6 +128,11 @@ def _may_branch(node: Node | None) -> bool:
 def flat(names: tuple[str, ...]) -> FieldSet:
     """The fields of a map that holds scalars only, itself included; the same set for all maps of that form."""
     return {SELF: {}, **{f"f:{name}": {} for name in sorted(names)}}
+
+
+@lru_cache(maxsize=16384)
+def _paths(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple([f"f:{name}" for name in names])
 
 
 def _all_items(items: list[Any], node: Node) -> FieldSet:
