@@ -9,7 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from butler.api.model import Address
+from butler.api.cluster import TenantCluster, TenantClusterSpec
+from butler.api.model import Address, ObjectMeta
+from butler.api.provider import ProviderConfig, ProviderConfigSpec
+from butler.api.sections.proxmox import ProxmoxSection
+from butler.api.shared import SYSTEM_NAMESPACE, ProviderRef, ProviderType, SecretRef
 from butler.apiserver.server import Server
 from butler.engines.capi.kinds import Machine
 from butler.errors import Forbidden
@@ -19,7 +23,7 @@ from butler.local.installing import NAMESPACE
 from butler.local.platform import Options, Platform, running
 from butler.local.standins.infrastructure_kinds import SimulatedMachine
 from butler.providers.simulated.datacentre import DataCentre
-from tests.local.worlds import create, destroy, is_gone, runs, scale, until, upgrade
+from tests.local.worlds import NAME, TENANTS, create, destroy, is_gone, runs, scale, until, upgrade
 
 POD = Address("", "v1", "Pod", "pods", True)
 
@@ -85,3 +89,25 @@ async def test_leaving_by_an_exception_leaves_the_data_free(place: Place) -> Non
             raise RuntimeError("gone")
     async with Server(place.data) as server:
         assert server.kubeconfig.exists()
+
+
+async def test_a_cluster_on_infrastructure_that_is_not_installed_is_told_so(platform: Platform) -> None:
+    spec = ProviderConfigSpec(
+        provider=ProviderType.PROXMOX,
+        credentials_ref=SecretRef(name="pve"),
+        proxmox=ProxmoxSection(endpoint="https://127.0.0.1:1", nodes=("pve1",), storage="local"),
+    )
+    await platform.client.create(ProviderConfig(metadata=ObjectMeta(name="pve", namespace=SYSTEM_NAMESPACE), spec=spec))
+    wanted = TenantClusterSpec(kubernetes_version="v1.31.4", provider_config_ref=ProviderRef(name="pve"))
+    await platform.client.create(TenantCluster(metadata=ObjectMeta(name=NAME, namespace=TENANTS), spec=wanted))
+    refused: list[str] = []
+
+    def is_refused(cluster: TenantCluster | None) -> bool:
+        accepted = cluster.status.condition("Accepted") if cluster is not None else None
+        if accepted is None or accepted.reason != "ProviderNotInstalled":
+            return False
+        refused.append(accepted.message)
+        return True
+
+    await until(platform.client, is_refused)
+    assert "proxmoxclusters.infrastructure.cluster.x-k8s.io" in refused[0]
