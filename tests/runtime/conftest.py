@@ -39,7 +39,7 @@ _DEFINITION = Address("apiextensions.k8s.io", "v1", "CustomResourceDefinition", 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     name, wrapper = metafunc.function.__name__, metafunc.function.__qualname__
-    in_a_world = metafunc.module.__name__ in WITH_AN_API and wrapper.startswith("in_a_world.")
+    in_a_world = metafunc.module.__name__.rpartition(".")[2] in WITH_AN_API and wrapper.startswith("in_a_world.")
     if name in ONLY_IN_MEMORY or not (in_a_world or name in ALSO):
         return
     real = pytest.param("real", marks=(pytest.mark.real, pytest.mark.timeout(180)))

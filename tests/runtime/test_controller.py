@@ -107,7 +107,7 @@ class World:
         return found
 
     async def reasons(self) -> list[str]:
-        return [event["reason"] for event in (await self.user.list(EVENT)).items]
+        return [event["reason"] for event in (await self.user.list(EVENT, Selection(NAMESPACE))).items]
 
     def count(self, result: str) -> float:
         return self.manager.metrics.reconciles.get("widgets", result)
@@ -244,7 +244,10 @@ async def test_events_name_their_source_and_leave_conditions_out_if_asked_to(wor
     await world.start()
     await world.user.create(widget("a"))
     await asyncio.sleep(10)
-    told = [(event["reason"], event["source"]["component"]) for event in (await world.user.list(EVENT)).items]
+    told = [
+        (event["reason"], event["source"]["component"])
+        for event in (await world.user.list(EVENT, Selection(NAMESPACE))).items
+    ]
     assert told == [("Done", "painter")]
 
 
@@ -396,7 +399,9 @@ def test_an_unexpected_error_is_logged_once_with_its_trace(caplog: pytest.LogCap
         await asyncio.sleep(20)
         assert (await world.get()).status.parts == 1
         assert world.manager.metrics.panics.get("widgets") == 3
-        assert [event["message"] for event in (await world.user.list(EVENT)).items] == ["unexpected KeyError"]
+        assert [event["message"] for event in (await world.user.list(EVENT, Selection(NAMESPACE))).items] == [
+            "unexpected KeyError"
+        ]
 
     with caplog.at_level(logging.INFO, "butler.runtime"):
         play()
@@ -474,7 +479,7 @@ async def test_notes_become_events_only_when_something_changed(world: World) -> 
     await asyncio.sleep(1)
     await world.user.patch(Widget, "a", {"metadata": {"labels": {"x": "y"}}}, NAMESPACE)
     await asyncio.sleep(1)
-    events = (await world.user.list(EVENT)).items
+    events = (await world.user.list(EVENT, Selection(NAMESPACE))).items
     assert [(event["reason"], event["count"]) for event in events] == [("Assembled", 1)]
     assert events[0]["involvedObject"]["name"] == "a"
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from butler.errors import Forbidden, ServiceUnavailable
+from butler.kube.client import Selection
 from butler.runtime import deterministic
 from butler.runtime.deterministic import Loop
 from butler.runtime.events import EVENT, Recorder
@@ -40,7 +41,12 @@ class World:
 
     async def told(self) -> list[tuple[str, int]]:
         await asyncio.sleep(1)
-        return sorted([(event["message"], event["count"]) for event in (await self.client.list(EVENT)).items])
+        return sorted(
+            [
+                (event["message"], event["count"])
+                for event in (await self.client.list(EVENT, Selection(NAMESPACE))).items
+            ]
+        )
 
 
 def in_a_world(test: Callable[[World], Coroutine[Any, Any, None]]) -> Callable[[], None]:
@@ -117,7 +123,7 @@ async def test_an_event_that_is_refused_is_dropped_in_silence(world: World) -> N
 async def test_an_event_that_expired_begins_anew(world: World) -> None:
     world.say("again")
     await asyncio.sleep(1)
-    name = (await world.client.list(EVENT)).items[0]["metadata"]["name"]
+    name = (await world.client.list(EVENT, Selection(NAMESPACE))).items[0]["metadata"]["name"]
     await world.client.delete(EVENT, name, NAMESPACE)
     world.say("again")
     assert await world.told() == [("again", 2)]
