@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import base64
-import ipaddress
 import json
-import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from aiohttp import web
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+
+from tests import certificates
 
 Json = dict[str, Any]
 Answer = Callable[[Json], Json | bytes]
@@ -35,7 +28,7 @@ class Webhook:
     @property
     def client(self) -> Json:
         """The `clientConfig` that reaches it."""
-        return {"url": self.url, "caBundle": base64.b64encode(_identity()[0]).decode()}
+        return {"url": self.url, "caBundle": base64.b64encode(certificates.authority().encode()).decode()}
 
 
 @asynccontextmanager
@@ -57,7 +50,7 @@ async def serving(answer: Answer) -> AsyncIterator[Webhook]:
 
     runner = web.ServerRunner(web.Server(reply))
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=_context())
+    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=certificates.context())
     await site.start()
     try:
         hook.url = f"https://127.0.0.1:{runner.addresses[0][1]}/hook"
@@ -81,32 +74,3 @@ def converted(review: Json, convert: Callable[[Json, str], Json]) -> Json:
     objects = [{**convert(obj, wanted.rpartition("/")[2]), "apiVersion": wanted} for obj in request["objects"]]
     response = {"uid": request["uid"], "convertedObjects": objects, "result": {"status": "Success"}}
     return {"apiVersion": review["apiVersion"], "kind": "ConversionReview", "response": response}
-
-
-def _context() -> ssl.SSLContext:
-    certificate, key = _identity()
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    with TemporaryDirectory() as scratch:
-        file = Path(scratch, "both.pem")
-        file.write_bytes(key + certificate)
-        context.load_cert_chain(file)
-    return context
-
-
-@cache
-def _identity() -> tuple[bytes, bytes]:
-    """A certificate for loopback that signs itself, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "webhook")])
-    now = datetime.now(UTC)
-    address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(hours=1))
-        .add_extension(address, critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    plain = (serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    return certificate.public_bytes(pem), key.private_bytes(pem, *plain)

@@ -22,7 +22,7 @@ from butler.errors import (
 )
 from butler.providers.rest import Question, Rest, Trust
 from butler.providers.testing.web import serving as web_serving
-from tests.providers import certificates
+from tests import certificates
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

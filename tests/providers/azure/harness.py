@@ -18,7 +18,7 @@ from butler.providers.contract import MachineOrder, Provider, Surroundings
 from butler.providers.loadbalancer import LoadBalancers
 from butler.providers.testing import Harness, Seen
 from butler.providers.testing.web import serving
-from tests.providers import certificates
+from tests import certificates
 from tests.providers.azure.fake import CLIENT, SECRET, TENANT, Azure
 from tests.providers.azure.fake_market import GALLERY, MANAGED, SIZES
 from tests.providers.azure.fake_shapes import Json

@@ -12,7 +12,7 @@ from azure.core.credentials import AccessToken
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
 from butler.providers.testing.driving import made
-from tests.providers import certificates
+from tests import certificates
 from tests.providers.azure.fake_market import MANAGED
 from tests.providers.azure.fake_things import LOCATION, SUBNET, SUBSCRIPTION
 from tests.providers.azure.harness import AzureHarness, running

@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.providers import certificates
+from tests import certificates
 from tests.providers.azure.fake_things import GROUP, LOCATION, SUBNET
 from tests.providers.azure.harness import AzureHarness, running
 

@@ -12,7 +12,7 @@ from butler.providers.contract import Machine, Provider, Surroundings
 from butler.providers.proxmox.errors import Absent, AgentSilent, NoAgent, Off, Taken, explained, judged
 from butler.providers.rest import Reply
 from butler.providers.testing.web import serving
-from tests.providers import certificates
+from tests import certificates
 from tests.providers.proxmox.fake import PASSWORD, TICKET_LIFE
 from tests.providers.proxmox.harness import LOGIN, TOKEN, ProxmoxHarness, cluster, config, running
 

@@ -15,7 +15,7 @@ from proxmoxer.tools import Tasks
 
 from butler.providers.testing.driving import driving
 from butler.providers.testing.web import Handler, serving
-from tests.providers import certificates
+from tests import certificates
 from tests.providers.proxmox.fake import PASSWORD, TOKEN_SECRET, USER, Pve
 from tests.providers.proxmox.harness import ProxmoxHarness, cluster
 

@@ -22,6 +22,9 @@ def _thing(spec: Any, name: str = "a") -> Step:
 
 _ANY = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 _TEXT = {"type": "string"}
+_FORMATS = (
+    "date", "email", "ipv4", "ipv6", "cidr", "uuid", "byte", "uri", "hostname", "mac", "duration", "password"
+)  # fmt: skip
 
 CASES = (
     case(
@@ -154,44 +157,8 @@ CASES = (
     ),
     case(
         "formats",
-        *_spec(
-            structure(
-                **{
-                    name.replace("-", ""): {"type": "string", "format": name}
-                    for name in (
-                        "date",
-                        "email",
-                        "ipv4",
-                        "ipv6",
-                        "cidr",
-                        "uuid",
-                        "byte",
-                        "uri",
-                        "hostname",
-                        "mac",
-                        "duration",
-                        "password",
-                    )
-                }
-            )
-        ),
-        *[
-            _thing({name: "n ope"})
-            for name in (
-                "date",
-                "email",
-                "ipv4",
-                "ipv6",
-                "cidr",
-                "uuid",
-                "byte",
-                "uri",
-                "hostname",
-                "mac",
-                "duration",
-                "password",
-            )
-        ],
+        *_spec(structure(**{name.replace("-", ""): {"type": "string", "format": name} for name in _FORMATS})),
+        *[_thing({name: "n ope"}) for name in _FORMATS],
     ),
     case(
         "formats of numbers",

@@ -32,6 +32,8 @@ def _owned(name: str, owner: str = "o", **more: Any) -> Step:
 
 
 _OWNER = post(MAPS, config_map("o"), save="o")
+_ABSENT = {"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "00000000-0000-0000-0000-00000000000f"}
+_OF_NOBODY = post(MAPS, config_map("d", {"ownerReferences": [_ABSENT]}))
 
 
 def _owners(path: str = f"{MAPS}/d") -> Step:
@@ -117,46 +119,14 @@ CASES = (
     ),
     case(
         "a dependent of nobody goes",
-        *quietly(
-            post(
-                MAPS,
-                config_map(
-                    "d",
-                    {
-                        "ownerReferences": [
-                            {
-                                "apiVersion": "v1",
-                                "kind": "ConfigMap",
-                                "name": "o",
-                                "uid": "00000000-0000-0000-0000-00000000000f",
-                            }
-                        ]
-                    },
-                ),
-            )
-        ),
+        *quietly(_OF_NOBODY),
         get(f"{MAPS}/d", until=gone),
     ),
     case(
         "a dependent of an owner under a wrong uid goes",
         *quietly(
             _OWNER,
-            post(
-                MAPS,
-                config_map(
-                    "d",
-                    {
-                        "ownerReferences": [
-                            {
-                                "apiVersion": "v1",
-                                "kind": "ConfigMap",
-                                "name": "o",
-                                "uid": "00000000-0000-0000-0000-00000000000f",
-                            }
-                        ]
-                    },
-                ),
-            ),
+            _OF_NOBODY,
         ),
         get(f"{MAPS}/d", until=gone),
         get(f"{MAPS}/o"),

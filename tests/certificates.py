@@ -1,4 +1,4 @@
-"""A certificate for loopback: Azure's own client asks for tokens by TLS only."""
+"""A certificate for servers on loopback whose clients insist on TLS."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def fingerprint() -> bytes:
 def _identity() -> tuple[str, str]:
     """A certificate that signs itself, and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "fake Azure")])
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "loopback")])
     now = datetime.now(UTC)
     address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
     certificate = (
