@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from butler.apiserver.storage import backup
+from butler.apiserver.storage import backup, database
 from butler.apiserver.storage.changes import Change
 from butler.apiserver.storage.store import Event, Row, Store
 from butler.errors import DataDamaged, DataInUse, DataVersion, Expired
@@ -206,6 +206,27 @@ async def test_a_closed_store_opens_where_it_was(tmp_path: Path) -> None:
     assert World(again).texts() == ["kept"]
     assert again.next_revision() == revision + 1
     await again.close()
+
+
+async def test_a_file_with_pages_of_another_size_is_used_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA page_size=4096")
+        connection.execute("PRAGMA user_version=0")
+        connection.execute("VACUUM")
+    connection.close()
+    store = Store(path)
+    world = World(store)
+    for index in range(20):
+        await world.put(f"ns/{index:02}", "x" * 5000)
+    await store.close()
+    again = World(Store(path))
+    assert len(again.texts()) == 20
+    database.check(path)
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA page_size").fetchone() == (4096,)
+    connection.close()
+    await again.store.close()
 
 
 async def test_the_file_grows_with_live_data_not_with_history(tmp_path: Path) -> None:

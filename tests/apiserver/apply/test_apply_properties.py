@@ -75,6 +75,19 @@ def _free_ends(value: Any) -> int:
     return sum(map(_free_ends, value.values()))
 
 
+def _free_fields(value: Object) -> Object:
+    """The fields of a map without a schema, in Kubernetes' order."""
+    below = {f"f:{name}": value[name] for name in sorted(value)}
+    return {".": {}} | {path: _free_fields(one) if isinstance(one, dict) and one else {} for path, one in below.items()}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.dictionaries(words, st.one_of(anything, st.dictionaries(words, anything)), min_size=1))
+def test_where_nothing_is_said_of_the_fields_every_map_is_divided(free: Object) -> None:
+    fields = owned(created("m", wide(free=free)), "m")["f:free"]
+    assert json.dumps(fields) == json.dumps(_free_fields(free))
+
+
 @settings(max_examples=50, deadline=None)
 @given(specs)
 def test_a_creator_owns_exactly_all_leaves(spec: Object) -> None:

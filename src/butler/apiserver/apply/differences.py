@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 import msgspec
 
 from ..schema.model import MISSING
 from . import paths
-from .nodes import DEDUCED, Division, Node
+from .nodes import Division, Node
 from .sets import SELF, FieldSet, ordered
 
 CONTAINERS = frozenset({dict, list})
@@ -75,7 +76,7 @@ def everything(value: Any, node: Node | None) -> FieldSet:
 def _all_members(value: dict[str, Any], node: Node) -> FieldSet:
     if node.implied:
         value = node.implied | value
-    if node is DEDUCED:
+    if node.free:
         return _all_free(value)
     leaves, branches = _layout(node, tuple(value))
     if not branches:
@@ -92,15 +93,18 @@ def _all_members(value: dict[str, Any], node: Node) -> FieldSet:
 
 
 def _all_free(value: dict[str, Any]) -> FieldSet:
-    """The same for a place without a schema, where whatever is a map is divided and nothing else is."""
-    names = tuple(value)
-    if dict not in map(type, value.values()):
+    """The same for members without a schema, where whatever is a map is divided and nothing else is."""
+    names, members = tuple(value), value.values()
+    kinds = set(map(type, members))
+    if dict not in kinds:
         return flat(names)
+    # Settings are often maps of maps of scalars: then the names say it all.
+    if len(kinds) == 1 and dict not in map(type, chain.from_iterable(map(dict.values, members))):
+        return _flat_maps(names, tuple(map(tuple, members)))
     owned = flat(names).copy()
-    for path, member in zip(_paths(names), value.values(), strict=True):
+    for path, member in zip(_paths(names), members, strict=True):
         if member.__class__ is dict and member:
-            # Most are maps of scalars: for those, without the detour.
-            owned[path] = _all_free(member) if dict in map(type, member.values()) else flat(tuple(member))
+            owned[path] = _all_free(member)
     return owned
 
 
@@ -128,6 +132,13 @@ def _may_branch(node: Node | None) -> bool:
 def flat(names: tuple[str, ...]) -> FieldSet:
     """The fields of a map that holds scalars only, itself included; the same set for all maps of that form."""
     return {SELF: {}, **{f"f:{name}": {} for name in sorted(names)}}
+
+
+@lru_cache(maxsize=16384)
+def _flat_maps(names: tuple[str, ...], below: tuple[tuple[str, ...], ...]) -> FieldSet:
+    """The same for a map of such maps."""
+    maps = {path: flat(inner) for path, inner in zip(_paths(names), below, strict=True) if inner}
+    return flat(names) | maps
 
 
 @lru_cache(maxsize=16384)

@@ -10,7 +10,7 @@ import msgspec
 
 from ..resources import Object
 from . import paths, sets
-from .nodes import DEDUCED, Division, Node
+from .nodes import Division, Node
 from .sets import SELF, FieldSet
 
 MAX_UPDATERS = 10
@@ -190,7 +190,7 @@ def _fit(fields: FieldSet, node: Node) -> FieldSet:
             continue
         child = node.fields.get(element[2:], node.element) if element[0] == "f" else node.item
         # Nothing below a place without a schema has a nature that could have changed.
-        if child is None or (child.element is DEDUCED and not child.fields):
+        if child is None or child.free:
             continue
         held = {} if _is_whole(child) else _fit(below, child)
         if held is not below:

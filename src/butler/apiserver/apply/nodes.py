@@ -34,7 +34,9 @@ _SCALARS = {
 class Node:
     """One place of an object."""
 
-    __slots__ = ("division", "element", "fields", "implied", "item", "keys", "loose", "scalars", "sequence", "spread")
+    __slots__ = (
+        "division", "element", "fields", "free", "implied", "item", "keys", "loose", "scalars", "sequence", "spread",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.scalars: frozenset[type] = frozenset()
@@ -45,6 +47,8 @@ class Node:
         self.fields: dict[str, Node] = {}
         self.element: Node | None = None
         """Members of a map beyond its declared fields; None when there may be none."""
+        self.free = False
+        """Nothing is said about the members of a map, so that they are `DEDUCED`."""
         self.sequence = Division.NONE
         """Of a list."""
         self.keys: tuple[tuple[str, Any], ...] = ()
@@ -71,7 +75,7 @@ ATOMIC.item = ATOMIC
 
 DEDUCED = _untyped(Division.EACH)
 """Anything, its maps divided, its lists not."""
-DEDUCED.item = ATOMIC
+DEDUCED.item, DEDUCED.free = ATOMIC, True
 
 _TEXT: dict[str, Any] = {"type": "string"}
 _TEXT_MAP: dict[str, Any] = {"type": "object", "additionalProperties": _TEXT}
@@ -153,7 +157,7 @@ class _Compiler:
         if schema.additional is not None:
             node.element = self._node(schema.additional, preserving)
         elif preserving or not members:
-            node.element = DEDUCED
+            node.element, node.free = DEDUCED, not members
         is_whole = schema.map_type == "atomic" or schema.name.endswith(".RawExtension")
         node.division = Division.WHOLE if is_whole else Division.EACH
         node.spread = node.division is Division.EACH

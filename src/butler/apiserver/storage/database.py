@@ -74,11 +74,13 @@ def open_writer(path: Path | None) -> sqlite3.Connection:
     connection = _connect(path)
     try:
         _check_identity(connection, path)
+        # Several objects fit into such a page, so that a commit of many writes few. A file that exists keeps its own.
+        connection.execute("PRAGMA page_size=16384")
         connection.execute("PRAGMA journal_mode=WAL")
         # FULL makes a commit reach the disk before it is acknowledged, also in WAL mode.
         connection.execute("PRAGMA synchronous=FULL")
-        # Pages that many commits change are copied from the log into the file less often (at 16 MB, not at 4).
-        connection.execute("PRAGMA wal_autocheckpoint=4000")
+        # Pages that many commits change are copied from the log into the file less often (at 16 MB).
+        connection.execute("PRAGMA wal_autocheckpoint=1000")
         connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
         connection.execute("PRAGMA cache_size=-4096")
         connection.execute("PRAGMA temp_store=MEMORY")

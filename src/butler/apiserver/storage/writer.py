@@ -8,7 +8,7 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache, partial
 from itertools import chain, repeat
 from pathlib import Path
@@ -18,6 +18,7 @@ from butler.errors import DataDamaged, InternalError
 
 from . import database
 from .changes import Change, Write
+from .handover import Handover
 
 _GROUP = 256
 _GROUP_BYTES = 1024 * 1024
@@ -74,12 +75,14 @@ class GroupWriter:
         self._arrived: queue.SimpleQueue[_Submitted | _Job | None] = queue.SimpleQueue()
         self._high_water = HighWater(path)
         self._high_water.verify(database.newest_revision(connection))
+        self._handover = Handover()
         self._failure: Exception | None = None
         self._thread = threading.Thread(target=self._work, name="butler-store", daemon=True)
         self._thread.start()
 
     def submit(self, write: Write, written: Written) -> None:
         self._arrived.put((write, written))
+        self._handover.come_by()
 
     def run(self, statements: Sequence[str], values: Mapping[str, Any], done: asyncio.Future[None]) -> None:
         def job(connection: sqlite3.Connection) -> None:
@@ -88,7 +91,7 @@ class GroupWriter:
                     _execute(connection, statements, values)
             except (sqlite3.Error, OSError) as error:
                 self._failure = error
-            _call(done.get_loop(), _tell, done, self._failure)
+            self._handover.put(done.get_loop(), _tell, done, self._failure)
 
         self._arrived.put(job)
 
@@ -144,7 +147,7 @@ class GroupWriter:
         except (sqlite3.Error, OSError) as error:
             # Later writes build upon these, so none of them may succeed either.
             self._failure = error
-        _call(first.done.get_loop(), written, writes, self._failure)
+        self._handover.put(first.done.get_loop(), written, writes, self._failure)
         return []
 
 
@@ -179,12 +182,6 @@ class HighWater:
         os.close(self._file)
 
 
-def _call(loop: asyncio.AbstractEventLoop, callback: Callable[..., None], *arguments: Any) -> None:
-    # When the loop is closed, nobody is left to be told.
-    with suppress(RuntimeError):
-        loop.call_soon_threadsafe(callback, *arguments)
-
-
 def _tell(done: asyncio.Future[None], failure: Exception | None) -> None:
     if done.done():
         return
@@ -217,8 +214,9 @@ def _store(connection: sqlite3.Connection, writes: list[Write]) -> None:
 
     After each statement this thread waits for Python's lock, which the busy event loop gives up only now and then.
     Therefore most groups are one statement, which is a transaction of its own."""
+    # sqlite3 takes its time over an enumeration, hence the int.
     rows = [
-        (w.revision, w.bucket, w.key, w.change, w.previous, database.checksum_of(w.value), w.value, w.expires)
+        (w.revision, w.bucket, w.key, int(w.change), w.previous, database.checksum_of(w.value), w.value, w.expires)
         for w in writes
     ]
     buckets = [bucket for write in writes for bucket in write.buckets]
