@@ -162,26 +162,30 @@ def _namespace_problems(meta: Meta, namespaced: bool, path: str) -> list[FieldEr
     return [_invalid(f"{path}.namespace", namespace, broken) for broken in formats.label(namespace)]
 
 
-def _labels_and_owners(meta: Meta, path: str, *, finalizers: bool) -> Iterator[FieldError]:
+def _labels_and_owners(meta: Meta, path: str, *, finalizers: bool) -> list[FieldError]:
     """Most objects lack most of these, and every write comes by: so it is asked first what is there."""
+    problems: list[FieldError] = []
     if "labels" in meta:
-        yield from _label_problems(meta["labels"], f"{path}.labels")
+        problems += _label_problems(meta["labels"], f"{path}.labels")
     if "annotations" in meta:
-        yield from annotation_problems(meta["annotations"], f"{path}.annotations")
+        problems += annotation_problems(meta["annotations"], f"{path}.annotations")
     if "ownerReferences" in meta:
-        yield from _owner_problems(meta["ownerReferences"], f"{path}.ownerReferences")
+        problems += _owner_problems(meta["ownerReferences"], f"{path}.ownerReferences")
     if finalizers and "finalizers" in meta:
-        yield from _finalizer_problems(meta["finalizers"], f"{path}.finalizers")
-    if "managedFields" in meta:
-        yield from _managed_problems(meta["managedFields"], f"{path}.managedFields")
+        problems += _finalizer_problems(meta["finalizers"], f"{path}.finalizers")
+    if "managedFields" in meta and not all(map(_is_common_entry, meta["managedFields"])):
+        problems += _managed_problems(meta["managedFields"], f"{path}.managedFields")
+    return problems
 
 
-def _label_problems(labels: Mapping[str, str], path: str) -> Iterator[FieldError]:
+def _label_problems(labels: Mapping[str, str], path: str) -> list[FieldError]:
+    problems: list[FieldError] = []
     for key, value in labels.items():
-        for broken in formats.qualified_name(key):
-            yield _invalid(path, key, broken)
-        for broken in formats.label_value(value):
-            yield _invalid(path, value, broken)
+        if broken := formats.qualified_name(key):
+            problems += [_invalid(path, key, one) for one in broken]
+        if broken := formats.label_value(value):
+            problems += [_invalid(path, value, one) for one in broken]
+    return problems
 
 
 def annotation_problems(annotations: Mapping[str, str], path: str) -> Iterator[FieldError]:
@@ -260,6 +264,13 @@ def finalizer_warnings(meta: Meta, old: Meta | None = None) -> list[str]:
             advice = f"prefer a domain-qualified finalizer name{path}"
             warnings.append(f"{start}{advice} to avoid accidental conflicts with other finalizer writers")
     return warnings
+
+
+def _is_common_entry(entry: Meta) -> bool:
+    """A quick look at an entry as this server writes it; a no may be wrong."""
+    manager = entry.get("manager", "")
+    is_known = entry.get("operation") in ("Apply", "Update") and entry.get("fieldsType") == "FieldsV1"
+    return is_known and len(manager) <= 32 and manager.isprintable() and len(entry.get("subresource", "")) <= 32
 
 
 def _managed_problems(entries: list[Meta], path: str) -> Iterator[FieldError]:
