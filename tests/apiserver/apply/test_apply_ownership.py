@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -357,3 +358,16 @@ def test_times_are_kept_when_nothing_else_is_new() -> None:
     entry(obj, "m")["time"] = time(9)
     keep_times(obj, old)
     assert entry(obj, "m")["time"] == time(9)
+
+
+def test_what_is_remembered_of_many_large_objects_stays_small() -> None:
+    def names(turn: int) -> Object:
+        return {f"name-{turn}-{index}": "x" for index in range(2000)}
+
+    created("m", wide(labels=names(0), free=names(0)))
+    tracemalloc.start()
+    for turn in range(1, 51):
+        created("m", wide(labels=names(turn), free=names(turn)))
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 2_000_000

@@ -8,8 +8,9 @@ from typing import Any
 
 from ..schema.model import MISSING
 from . import paths
-from .differences import CONTAINERS, Mismatch, element_of
+from .differences import CONTAINERS
 from .nodes import ATOMIC, DEDUCED, Division, Node
+from .outlines import Mismatch, element_of
 from .sets import SELF, FieldSet, ordered
 
 
