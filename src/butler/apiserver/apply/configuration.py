@@ -10,7 +10,7 @@ from ..schema.model import MISSING
 from . import paths
 from .differences import CONTAINERS
 from .nodes import ATOMIC, DEDUCED, Division, Node
-from .outlines import Mismatch, element_of
+from .outlines import FEW, Mismatch, element_of
 from .sets import SELF, FieldSet, ordered
 
 
@@ -32,7 +32,7 @@ class _Fields:
         self.strict = strict
 
     def of_map(self, value: dict[str, Any], node: Node) -> FieldSet:
-        if node is DEDUCED and CONTAINERS.isdisjoint(map(type, value.values())):
+        if node is DEDUCED and len(value) <= FEW and CONTAINERS.isdisjoint(map(type, value.values())):
             return _free_scalars(tuple(value))
         owned: FieldSet = {}
         declared, element = node.fields, node.element
@@ -94,7 +94,7 @@ class _Fields:
         return ordered(owned)
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=4096)
 def _free_scalars(names: tuple[str, ...]) -> FieldSet:
     """The fields of a map without a schema that holds scalars only."""
     return {f"f:{name}": {} for name in sorted(names)}

@@ -20,7 +20,9 @@ members that may hold more than a scalar. Of a list whose items are owned one by
 their outlines."""
 
 _ITEMS = object()
-_FEW = 64
+FEW = 64
+"""What is known of a map is kept for the next one with the same names only when it has no more members: nobody can
+fill the memory with it."""
 Branch = tuple[str, str, Node | None]
 """A member that may hold more than a scalar: its name, its path element, its place."""
 
@@ -54,7 +56,7 @@ def _of_map(value: dict[str, Any], node: Node) -> Outline:
     if node.implied:
         value = node.implied | value
     names = tuple(value)
-    branches = _known_branches(node, names) if len(names) <= _FEW else _branches(node, names)
+    branches = _known_branches(node, names) if len(names) <= FEW else _branches(node, names)
     if not branches:
         return names
     below: list[Outline] = []
@@ -91,7 +93,6 @@ def _branches(node: Node, names: tuple[str, ...]) -> tuple[Branch, ...]:
 
 
 _known_branches = lru_cache(maxsize=4096)(_branches)
-"""For maps of few members, so that what is kept of them stays small."""
 
 
 def _may_branch(node: Node | None) -> bool:

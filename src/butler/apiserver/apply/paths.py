@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from typing import Any
 
 from butler.errors import go_text
+
+from ..remembering import remember_short
 
 # Go's encoder writes these characters escaped inside JSON strings.
 _ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
@@ -32,10 +33,14 @@ def _whole(value: Any) -> Any:
     return [_whole(item) for item in value] if isinstance(value, list) else value
 
 
-@lru_cache(maxsize=16384, typed=True)
 def key_element(name: str, value: Any) -> str:
     """The element of a list item with one key."""
-    return f"k:{go_json({name: value})}"
+    return f'k:{{"{name}":{_written(value)}}}' if name.isalnum() else keys_element({name: value})
+
+
+@remember_short(16384)
+def _written(value: Any) -> str:
+    return go_json(value)
 
 
 def keys_element(keys: dict[str, Any]) -> str:
@@ -43,13 +48,13 @@ def keys_element(keys: dict[str, Any]) -> str:
     return f"k:{go_json(keys)}"
 
 
-@lru_cache(maxsize=16384, typed=True)
+@remember_short(16384)
 def value_element(value: Any) -> str:
     """The element of a set member."""
     return f"v:{go_json(value)}"
 
 
-@lru_cache(maxsize=16384)
+@remember_short(16384)
 def canonical(element: str) -> str:
     """The element as this server writes it. Raises ValueError when it is none."""
     if len(element) < 2:
@@ -69,7 +74,7 @@ def canonical(element: str) -> str:
     return f"{kind}:{go_json(parsed)}"
 
 
-@lru_cache(maxsize=16384)
+@remember_short(16384)
 def order(element: str) -> tuple[Any, ...]:
     """Sorts elements as Kubernetes does: names, keys, values, positions; numbers by size."""
     kind, text = element[0], element[2:]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable
-from functools import lru_cache
+
+from ..remembering import remember_short
 
 Broken = tuple[str, ...]
 Format = Callable[[str], Broken]
@@ -69,7 +70,7 @@ def between(low: int, high: int) -> str:
     return f"must be between {low} and {high}, inclusive"
 
 
-@lru_cache(maxsize=4096)
+@remember_short(4096)
 def label(value: str) -> Broken:
     """RFC 1123 label."""
     if len(value) <= 63 and _is_label(value):
@@ -118,7 +119,7 @@ def path_segment(value: str) -> Broken:
     return tuple(f"may not contain '{mark}'" for mark in "/%" if mark in value)
 
 
-@lru_cache(maxsize=4096)
+@remember_short(4096)
 def qualified_name(value: str) -> Broken:
     """A label key: a name, perhaps behind a DNS prefix and a slash."""
     prefix, slash, name = value.rpartition("/")
@@ -139,7 +140,7 @@ def qualified_name(value: str) -> Broken:
     return tuple(broken)
 
 
-@lru_cache(maxsize=4096)
+@remember_short(4096)
 def label_value(value: str) -> Broken:
     if len(value) <= 63 and _is_label_value(value):
         return ()
