@@ -167,6 +167,50 @@ async def test_compaction_forgets_history_and_keeps_what_is_live(store: Store) -
         store.page(world.bucket, revision=first)
 
 
+async def _with_much_history(path: Path) -> Store:
+    """300 objects in 20 versions each."""
+    world = World(store := Store(path))
+    for _ in range(20):
+        await asyncio.gather(*[world.put(f"ns/{index:03}", "x") for index in range(300)])
+    return store
+
+
+async def _write_between(store: Store) -> None:
+    """So often that all is forgotten in the end: after each write comes a step of that."""
+    for index in range(12):
+        await World(store).put(f"ns/between-{index}")
+
+
+async def test_a_write_does_not_wait_until_much_history_is_forgotten(tmp_path: Path) -> None:
+    store = await _with_much_history(tmp_path / "state.db")
+    store.compact(store.committed)
+    await World(store).put("ns/quick")
+    assert _stored_versions(tmp_path) > 2000
+    await _write_between(store)
+    assert _stored_versions(tmp_path) == 301 + 1 + 12
+    await store.close()
+
+
+async def test_what_is_forgotten_when_the_store_is_closed_is_gone_on_with_later(tmp_path: Path) -> None:
+    store = await _with_much_history(tmp_path / "state.db")
+    store.compact(store.committed)
+    await store.close()
+    assert _stored_versions(tmp_path) > 2000
+    store = Store(tmp_path / "state.db")
+    assert store.compacted < store.committed - 1
+    store.compact(store.committed)
+    await _write_between(store)
+    assert _stored_versions(tmp_path) == 301 + 12
+    await store.close()
+
+
+def _stored_versions(directory: Path) -> int:
+    with sqlite3.connect(directory / "state.db") as connection:
+        (count,) = connection.execute("SELECT count(*) FROM revisions").fetchone()
+    connection.close()
+    return int(count)
+
+
 async def test_an_object_is_found_by_its_owner_until_it_is_gone(store: Store) -> None:
     world = World(store)
     await world.put("ns/child", owners=("uid-1", "uid-2"))
@@ -212,7 +256,6 @@ async def test_a_file_with_pages_of_another_size_is_used_as_it_is(tmp_path: Path
     path = tmp_path / "state.db"
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA page_size=4096")
-        connection.execute("PRAGMA user_version=0")
         connection.execute("VACUUM")
     connection.close()
     store = Store(path)
@@ -227,6 +270,23 @@ async def test_a_file_with_pages_of_another_size_is_used_as_it_is(tmp_path: Path
         assert connection.execute("PRAGMA page_size").fetchone() == (4096,)
     connection.close()
     await again.store.close()
+
+
+async def test_a_file_from_before_there_were_indexes_gets_them(tmp_path: Path) -> None:
+    world = World(store := Store(tmp_path / "state.db"))
+    first = await world.put("ns/a", "one")
+    await world.put("ns/a", "two")
+    await store.close()
+    with sqlite3.connect(tmp_path / "state.db") as connection:
+        connection.execute("DROP INDEX revisions_by_bucket")
+        connection.execute("DROP INDEX revisions_that_replace")
+    connection.close()
+    world = World(store := Store(tmp_path / "state.db"))
+    await world.put("ns/a", "three")
+    assert [event.object["text"] for event in store.events(world.bucket, "", first)] == ["two", "three"]
+    store.compact(store.committed)
+    await store.close()
+    assert _stored_versions(tmp_path) == 2
 
 
 async def test_the_file_grows_with_live_data_not_with_history(tmp_path: Path) -> None:

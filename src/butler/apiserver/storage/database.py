@@ -51,6 +51,14 @@ CREATE TABLE facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID
 INSERT INTO facts VALUES ('compacted', 0), ('newest', 0);
 """
 
+_INDEXES = """
+CREATE INDEX IF NOT EXISTS revisions_by_bucket ON revisions (bucket, revision);
+CREATE INDEX IF NOT EXISTS revisions_that_replace ON revisions (revision, previous, change)
+    WHERE previous IS NOT NULL;
+"""
+"""What happened to one resource, and what may be compacted, are found without reading all the rest. A file that was
+written before there were these gets them when it is opened."""
+
 _WRITES = """
 CREATE TEMP VIEW writes (revision, bucket, key, change, previous, checksum, value, expires)
     AS SELECT 0, 0, '', 0, 0, 0, x'', 0;
@@ -86,7 +94,7 @@ def open_writer(path: Path | None) -> sqlite3.Connection:
         connection.execute("PRAGMA temp_store=MEMORY")
         if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
             _create(connection)
-        connection.executescript(_WRITES)
+        connection.executescript(_INDEXES + _WRITES)
     except sqlite3.DatabaseError as error:
         connection.close()
         raise _damaged(path, error) from error

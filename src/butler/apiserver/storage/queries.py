@@ -40,11 +40,24 @@ ENDING = (
 """Live objects that somebody asked to delete."""
 
 BEREAVED = (
-    "SELECT DISTINCT d.bucket, d.key FROM revisions r"
+    "SELECT DISTINCT d.bucket, d.key FROM revisions r INDEXED BY revisions_that_replace"
     " JOIN owners d ON d.owner = json_extract(CAST(r.value AS TEXT), '$.metadata.uid')"
-    " WHERE r.revision > ? AND r.change = 2"
+    " WHERE r.previous IS NOT NULL AND r.revision > ? AND r.change = 2"
 )
 """Live objects whose owner was deleted after a revision."""
+
+_REPLACING = (
+    "FROM revisions INDEXED BY revisions_that_replace WHERE previous IS NOT NULL"
+    " AND revision > (SELECT value FROM facts WHERE name = 'compacted')"
+)
+COMPACTION_STEP = f"SELECT revision {_REPLACING} AND revision < :revision ORDER BY revision LIMIT 1 OFFSET :most"
+"""Where to stop for now; nowhere when the rest can be done at once."""
+COMPACT = (
+    f"DELETE FROM revisions WHERE revision IN (SELECT previous {_REPLACING} AND revision <= :end)",  # noqa: S608
+    f"DELETE FROM revisions WHERE revision IN (SELECT revision {_REPLACING} AND revision <= :end AND change = 2)",  # noqa: S608
+    "UPDATE facts SET value = :end WHERE name = 'compacted' AND value < :end",
+)
+"""Versions that were replaced or deleted up to a revision, and the records of those deletions, are forgotten."""
 
 _BUCKETS = "SELECT id FROM buckets WHERE space = :space"
 _VERSIONS = (

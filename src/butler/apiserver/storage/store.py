@@ -324,7 +324,7 @@ class Store:
         revision = min(revision, self.committed - 1)
         if revision <= self.compacted:
             return
-        self._writer.compact(self.compacted, revision)
+        self._writer.compact(revision)
         self.compacted = revision
 
     def problem(self) -> str:

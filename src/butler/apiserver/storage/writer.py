@@ -9,20 +9,21 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Protocol
 
 from butler.errors import DataDamaged, InternalError
 
-from . import database
+from . import database, queries
 from .changes import Change, Write
 from .handover import Handover
 
 _GROUP = 256
 _GROUP_BYTES = 1024 * 1024
-_COMPACT_STEP = 2000
+_COMPACT_STEP = 1000
+"""Revisions that replace others, of which so many are dealt with at a time."""
 
 
 Written = Callable[[Iterable[Write], Exception | None], None]
@@ -36,7 +37,7 @@ class Writer(Protocol):
     def run(self, statements: Sequence[str], values: Mapping[str, Any], done: asyncio.Future[None]) -> None:
         """Statements that take effect together, after all that was submitted before and before all that follows."""
 
-    def compact(self, already: int, revision: int) -> None: ...
+    def compact(self, revision: int) -> None: ...
 
     async def close(self) -> None: ...
 
@@ -56,8 +57,9 @@ class InlineWriter:
         _execute(self._connection, statements, values)
         asyncio.get_running_loop().call_soon(_tell, done, None)
 
-    def compact(self, already: int, revision: int) -> None:
-        _compact(self._connection, already, revision)
+    def compact(self, revision: int) -> None:
+        while not _compact(self._connection, revision):
+            pass
 
     async def close(self) -> None:
         return None
@@ -95,11 +97,13 @@ class GroupWriter:
 
         self._arrived.put(job)
 
-    def compact(self, already: int, revision: int) -> None:
-        # In steps, so that a write never waits long behind it.
-        for start in range(already, revision, _COMPACT_STEP):
-            end = min(start + _COMPACT_STEP, revision)
-            self._arrived.put(partial(_compact, already=start, revision=end))
+    def compact(self, revision: int) -> None:
+        def step(connection: sqlite3.Connection) -> None:
+            if not _compact(connection, revision):
+                # What has arrived meanwhile comes first, so that a write never waits long.
+                self._arrived.put(step)
+
+        self._arrived.put(step)
 
     async def close(self) -> None:
         self._arrived.put(None)
@@ -253,15 +257,9 @@ def _owned(writes: list[Write]) -> list[tuple[str, int, str]]:
     return [(owner, w.bucket, w.key) for w in newest.values() if w.change is not Change.DELETED for owner in w.owners]
 
 
-def _compact(connection: sqlite3.Connection, already: int, revision: int) -> None:
-    """Versions that were replaced or deleted by a revision in the range, and the records of those deletions."""
-    with _transaction(connection):
-        connection.execute(
-            "DELETE FROM revisions WHERE revision IN (SELECT previous FROM revisions"
-            " WHERE revision > ? AND revision <= ? AND previous IS NOT NULL)",
-            (already, revision),
-        )
-        connection.execute(
-            "DELETE FROM revisions WHERE change = 2 AND revision > ? AND revision <= ?", (already, revision)
-        )
-        connection.execute("UPDATE facts SET value = ? WHERE name = 'compacted'", (revision,))
+def _compact(connection: sqlite3.Connection, revision: int) -> bool:
+    """Forget some of the history up to a revision; answers whether that was all."""
+    found = connection.execute(queries.COMPACTION_STEP, {"revision": revision, "most": _COMPACT_STEP}).fetchone()
+    end = found[0] if found else revision
+    _execute(connection, queries.COMPACT, {"end": end})
+    return end == revision
