@@ -38,6 +38,7 @@ async def all_of(table: Table, scale: float, _peer: bool) -> None:
             await reading.get(server.root, Target(clusters, NAMESPACE, f"first-{index % 1000}"))
         table.add("gets", "butler", count / (time.perf_counter() - started), "/s")
         await _flatness(server.root, clusters, table, scale)
+        _resuming(server.root, table, int(20_000 * scale))
     shutil.rmtree(data)
 
 
@@ -49,6 +50,14 @@ async def _flatness(space: ServedSpace, clusters: Resource, table: Table, scale:
             await _creates(space, clusters, f"fill{total}", missing)
         rate = await _creates(space, clusters, f"at{total}", int(5_000 * scale))
         table.add(f"cost per create at {total:,} objects", "butler", 1e6 / rate, "µs", more_is_better=False)
+
+
+def _resuming(space: ServedSpace, table: Table, others: int) -> None:
+    """What a watch that was away finds out about its own resource when others have changed much meanwhile."""
+    quiet, started = space.store.bucket(space.name, "/secrets"), time.perf_counter()
+    space.store.events(quiet, "", space.store.committed - others)
+    taken = (time.perf_counter() - started) * 1000
+    table.add(f"watch resumes after {others:,} other changes", "butler", taken, "ms", more_is_better=False)
 
 
 async def _prepare(space: ServedSpace) -> Resource:
