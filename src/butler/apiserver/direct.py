@@ -32,7 +32,7 @@ from .auth.rbac import Attributes, forbidden
 from .auth.users import AUTHENTICATED, MASTERS, UserInfo
 from .http import bodies, queries, subresources
 from .http.queries import Query
-from .requests import Target, WriteOptions, prefix_of
+from .requests import Target, WriteOptions
 from .resources import Object
 from .served import ServedSpace
 from .watching import Watch
@@ -70,7 +70,7 @@ class DirectClient:
         target = self._target("list", codec.address, selection.namespace)
         options = queries.list_options(_query(selection))
         found = await reading.list_objects(self._space, target.resource, target.namespace, options)
-        prefix = prefix_of(target.resource)
+        prefix = target.resource.opening
         return Listed(tuple([codec.one(prefix + value[1:]) for value in found.values]), str(found.revision))
 
     async def watch(

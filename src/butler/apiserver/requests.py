@@ -106,12 +106,7 @@ class Answer(msgspec.Struct):
         return decoded
 
     def body(self) -> bytes:
-        return prefix_of(self.resource) + self.value[1:]
-
-
-def prefix_of(resource: Resource) -> bytes:
-    """What stands before the stored part of an object."""
-    return b'{"apiVersion":"%b","kind":"%b",' % (resource.api_version.encode(), resource.kind.encode())
+        return self.resource.opening + self.value[1:]
 
 
 def with_type(resource: Resource, obj: Object) -> dict[str, Any]:

@@ -124,11 +124,14 @@ class Resource:
     """`deployments.apps`, `pods`: how error messages name the resource."""
     storage_key: str = field(init=False)
     """What all versions of one kind share in the store."""
+    opening: bytes = field(init=False)
+    """What stands before the stored part of an object."""
 
     def __post_init__(self) -> None:
         self.api_version = f"{self.group}/{self.version}" if self.group else self.version
         self.qualified = f"{self.plural}.{self.group}" if self.group else self.plural
         self.storage_key = self.stored_at or f"{self.group}/{self.plural}"
+        self.opening = f'{{"apiVersion":"{self.api_version}","kind":"{self.kind}",'.encode()
 
     @property
     def is_converted(self) -> bool:

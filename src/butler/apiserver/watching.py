@@ -21,7 +21,7 @@ from butler.errors import ApiError
 from . import converting
 from .builtins.shaping import shape_of_kind
 from .reading import Matcher, prefix_for, start_of, too_new, values_of
-from .requests import WatchOptions, prefix_of
+from .requests import WatchOptions
 from .resources import Object, Resource
 from .space import Space
 from .storage.changes import Change
@@ -49,8 +49,8 @@ class Signal:
         if self.type == "ERROR":
             return b'{"type":"ERROR","object":%b}\n' % self.value
         if self.event is None or self.value is not self.event.value:
-            return frame(self.type, prefix_of(resource), self.value)
-        return self.event.frame(self.type, prefix_of(resource))
+            return frame(self.type, resource.opening, self.value)
+        return self.event.frame(self.type, resource.opening)
 
 
 Push = Callable[[Signal], bool]

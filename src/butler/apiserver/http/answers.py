@@ -14,7 +14,7 @@ from aiohttp.web import BaseRequest, Response, StreamResponse
 from butler.apiserver import partial, protobuf, tables
 from butler.apiserver.negotiation import Form, Representation
 from butler.apiserver.reading import Listing
-from butler.apiserver.requests import Answer, prefix_of, with_type
+from butler.apiserver.requests import Answer, with_type
 from butler.apiserver.resources import Object, Resource
 from butler.apiserver.watching import Signal, Watch
 from butler.errors import ApiError
@@ -189,7 +189,7 @@ def _items(found: Listing) -> list[bytes]:
     """Items of built-in kinds do not repeat their type."""
     if not found.resource.is_custom:
         return found.values
-    prefix = prefix_of(found.resource)
+    prefix = found.resource.opening
     return [prefix + value[1:] for value in found.values]
 
 
@@ -209,11 +209,10 @@ async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamRespon
     """Send a watch until it ends or the client is gone."""
     response = _streamed(view)
     await response.prepare(request)
-    is_first = True
+    is_first, transport = True, request.transport
 
     def push(signal: Signal) -> bool:
         nonlocal is_first
-        transport = request.transport
         if transport is None or transport.is_closing() or transport.get_write_buffer_size() > _PUSH_LIMIT:
             return False
         data = _frames(watch.resource, [signal], view, is_first)
@@ -231,8 +230,8 @@ async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamRespon
                     await response.write(data)
         await response.write_eof()
     except (ConnectionError, TimeoutError):
-        if request.transport is not None:
-            request.transport.abort()
+        if transport is not None:
+            transport.abort()
     finally:
         await signals.aclose()
     return response
