@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -360,14 +361,26 @@ def test_times_are_kept_when_nothing_else_is_new() -> None:
     assert entry(obj, "m")["time"] == time(9)
 
 
-def test_what_is_remembered_of_many_large_objects_stays_small() -> None:
-    def names(turn: int) -> Object:
-        return {f"name-{turn}-{index}": "x" for index in range(2000)}
+_LONG = "x" * 100_000
 
-    created("m", wide(labels=names(0), free=names(0)))
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        lambda turn: {"labels": {f"{turn}-{index}": "x" for index in range(2000)}},
+        lambda turn: {"free": {f"{turn}-{index}": {"a": "x"} for index in range(2000)}},
+        lambda turn: {"free": {f"{turn}{_LONG}": "x"}},
+        lambda turn: {"labels": {f"{turn}{_LONG}": "x"}},
+        lambda turn: {"set": [f"{turn}{_LONG}"]},
+        lambda turn: {"items": [{"name": f"{turn}{_LONG}"}]},
+    ],
+    ids=["many names", "many free names", "a long free name", "a long name", "a long member", "a long key"],
+)
+def test_what_is_remembered_of_large_objects_stays_small(spec: Callable[[int], Object]) -> None:
+    created("m", wide(**spec(0)))
     tracemalloc.start()
     for turn in range(1, 51):
-        created("m", wide(labels=names(turn), free=names(turn)))
+        created("m", wide(**spec(turn)))
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert kept < 2_000_000
+    assert kept < 1_000_000

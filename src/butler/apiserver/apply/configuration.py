@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
+from ..remembering import Remembered
 from ..schema.model import MISSING
 from . import paths
-from .differences import CONTAINERS
+from .differences import CONTAINERS, Mismatch, element_of
 from .nodes import ATOMIC, DEDUCED, Division, Node
-from .outlines import FEW, Mismatch, element_of
 from .sets import SELF, FieldSet, ordered
 
 
@@ -32,8 +31,8 @@ class _Fields:
         self.strict = strict
 
     def of_map(self, value: dict[str, Any], node: Node) -> FieldSet:
-        if node is DEDUCED and len(value) <= FEW and CONTAINERS.isdisjoint(map(type, value.values())):
-            return _free_scalars(tuple(value))
+        if node is DEDUCED and CONTAINERS.isdisjoint(map(type, value.values())):
+            return _free_scalars[tuple(value)]
         owned: FieldSet = {}
         declared, element = node.fields, node.element
         for name in sorted(value):
@@ -94,10 +93,10 @@ class _Fields:
         return ordered(owned)
 
 
-@lru_cache(maxsize=4096)
-def _free_scalars(names: tuple[str, ...]) -> FieldSet:
-    """The fields of a map without a schema that holds scalars only."""
-    return {f"f:{name}": {} for name in sorted(names)}
+_free_scalars: Remembered[tuple[str, ...], FieldSet] = Remembered(
+    lambda names: {f"f:{name}": {} for name in sorted(names)}
+)
+"""The fields of a map without a schema that holds scalars only."""
 
 
 def check(value: Any, node: Node) -> None:

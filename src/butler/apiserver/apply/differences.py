@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any, NamedTuple
 
 import msgspec
 
+from ..remembering import Remembered
 from ..schema.model import MISSING
+from . import paths
 from .nodes import Division, Node
-from .outlines import Mismatch, element_of, everything
 from .sets import SELF, FieldSet, ordered
 
 CONTAINERS = frozenset({dict, list})
+
+
+class Mismatch(Exception):
+    """A value does not have the shape its schema gives it."""
 
 
 class Differences(NamedTuple):
@@ -24,6 +30,130 @@ class Differences(NamedTuple):
 def between(old: dict[str, Any], new: dict[str, Any], node: Node) -> Differences:
     """What differs between two objects. Raises Mismatch when one does not have the shape of its schema."""
     return _between_maps(old, new, node)
+
+
+def added(new: dict[str, Any], node: Node) -> FieldSet:
+    """The fields of a new object, itself included or not. Raises Mismatch."""
+    # What is there even when it is not written is not new.
+    return between({}, new, node).changed if node.implied else _all_members(new, node)
+
+
+def element_of(item: Any, node: Node) -> str:
+    """The path element of an item of a list whose items are owned one by one."""
+    keys = node.keys
+    if not keys:
+        if item is None or item.__class__ is dict or item.__class__ is list:
+            raise Mismatch("a set holds scalars only")
+        return paths.value_element(item)
+    if item.__class__ is not dict:
+        raise Mismatch("an item with keys is a map")
+    if len(keys) == 1:
+        name, default = keys[0]
+        value = item.get(name, default)
+        if value.__class__ is str or value.__class__ is int:
+            return paths.key_element(name, value)
+    found = {name: item.get(name, default) for name, default in keys}
+    found = {name: value for name, value in found.items() if value is not MISSING}
+    if not found:
+        raise Mismatch("all keys are missing")
+    return paths.keys_element(found)
+
+
+def everything(value: Any, node: Node | None) -> FieldSet:
+    """All fields of a value that was not there before, itself included."""
+    cls = value.__class__
+    if cls is dict:
+        if node is None or node.division is Division.NONE:
+            raise Mismatch("no map may stand here")
+        return _all_members(value, node) if node.spread and (value or node.implied) else {}
+    if cls is list:
+        if node is None or node.sequence is Division.NONE:
+            raise Mismatch("no list may stand here")
+        return _all_items(value, node) if value and node.sequence is Division.EACH else {}
+    return {}
+
+
+def _all_members(value: dict[str, Any], node: Node) -> FieldSet:
+    if node.implied:
+        value = node.implied | value
+    if node.free:
+        return _all_free(value)
+    leaves, branches = _layouts[node, tuple(value)]
+    if not branches:
+        return leaves
+    owned = leaves.copy()
+    for name, path, child in branches:
+        member = value[name]
+        cls = member.__class__
+        if cls is dict and member and child is not None and child.spread:
+            owned[path] = _all_members(member, child)
+        elif cls is dict or cls is list:
+            owned[path] = everything(member, child)
+    return owned
+
+
+def _all_free(value: dict[str, Any]) -> FieldSet:
+    """The same for members without a schema, where whatever is a map is divided and nothing else is."""
+    names, members = tuple(value), value.values()
+    kinds = set(map(type, members))
+    if dict not in kinds:
+        return _flat[names]
+    # Settings are often maps of maps of scalars: then the names say it all.
+    if len(kinds) == 1 and dict not in map(type, chain.from_iterable(map(dict.values, members))):
+        return _flat_maps[names, tuple(map(tuple, members))]
+    owned = _flat[names].copy()
+    for name, member in value.items():
+        if member.__class__ is dict and member:
+            owned[f"f:{name}"] = _all_free(member)
+    return owned
+
+
+class _Layout(NamedTuple):
+    """What is known of a map of a place once the names of its members are known."""
+
+    leaves: FieldSet
+    """Its fields, if it held scalars only."""
+    branches: tuple[tuple[str, str, Node | None], ...]
+    """Members that may hold more than a scalar: name, path element, place. The others are left to validation."""
+
+
+_Names = tuple[str, ...]
+
+
+def _find_layout(question: tuple[Node, _Names]) -> _Layout:
+    node, names = question
+    places = ((name, f"f:{name}", node.fields.get(name, node.element)) for name in sorted(names))
+    return _Layout(_flat[names], tuple(place for place in places if _may_branch(place[2])))
+
+
+def _may_branch(node: Node | None) -> bool:
+    return node is None or node.division is not Division.NONE or node.sequence is not Division.NONE
+
+
+def _find_flat(names: _Names) -> FieldSet:
+    return {SELF: {}, **{f"f:{name}": {} for name in sorted(names)}}
+
+
+def _find_flat_maps(question: tuple[_Names, tuple[_Names, ...]]) -> FieldSet:
+    maps = {f"f:{name}": _flat[below] for name, below in zip(*question, strict=True) if below}
+    return _flat[question[0]] | maps
+
+
+_layouts = Remembered(_find_layout)
+"""Objects of one kind mostly have the same members."""
+_flat = Remembered(_find_flat)
+"""The fields of a map that holds scalars only, itself included; the same set for all maps with these names."""
+_flat_maps = Remembered(_find_flat_maps)
+"""The same for a map of such maps."""
+
+
+def _all_items(items: list[Any], node: Node) -> FieldSet:
+    owned: FieldSet = {SELF: {}}
+    for item in items:
+        element = element_of(item, node)
+        # Of an item that is there twice, nothing but its presence is owned.
+        owned[element] = {} if element in owned else everything(item, node.item)
+    return ordered(owned)
 
 
 def _between(old: Any, new: Any, node: Node | None) -> Differences:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..schema.model import MISSING
+from .differences import element_of
 from .nodes import Division, Node
-from .outlines import element_of
 from .sets import SELF, FieldSet, member
 
 

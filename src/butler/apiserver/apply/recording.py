@@ -9,10 +9,9 @@ from typing import Any
 from ..resources import Object
 from ..schema.model import Schema
 from . import differences, managers, nodes, sets
-from .differences import Differences
+from .differences import Differences, Mismatch
 from .managers import Entry, Managed, Owner, Writer
 from .nodes import Node
-from .outlines import Mismatch, Outline, fields_of, outline
 from .sets import FieldSet
 
 _IDENTITY = frozenset(
@@ -47,34 +46,13 @@ def record_create(obj: Object, schema: Schema, writer: Writer, *, reset: tuple[s
         return
     # Without owners from before, what is there is what the writer owns.
     try:
-        mine = _created(_ownable(obj), nodes.of_schema(schema), reset)
+        added = differences.added(_ownable(obj), nodes.of_schema(schema))
     except Mismatch:
         return
+    mine = sets.minus(sets.without(added, reset_set(reset)), NEVER_OWNED)
     if mine:
         entry = Entry(mine, writer.api_version, writer.time)
         obj.setdefault("metadata", {})["managedFields"] = [managers.wire(managers.updater(writer), entry)]
-
-
-_created_before: dict[tuple[Outline, Node, tuple[str, ...]], FieldSet] = {}
-_KEPT_SETS, _KEPT_FIELDS = 512, 256
-"""How many of them, and how large: whatever people write, what is kept of it stays small."""
-
-
-def _created(obj: Object, node: Node, reset: tuple[str, ...]) -> FieldSet:
-    """What the creator of an object owns; found out once for all objects with the same names in them."""
-    if node.implied:
-        # What is there even when it is not written is not new.
-        added = differences.between({}, obj, node).changed
-        return sets.minus(sets.without(added, reset_set(reset)), NEVER_OWNED)
-    key = outline(obj, node), node, reset
-    mine = _created_before.get(key)
-    if mine is None:
-        mine = sets.minus(sets.without(fields_of(key[0], node), reset_set(reset)), NEVER_OWNED)
-        if sets.count(mine) <= _KEPT_FIELDS:
-            if len(_created_before) >= _KEPT_SETS:
-                _created_before.clear()
-            _created_before[key] = mine
-    return mine
 
 
 def _ownable(obj: Object) -> Object:

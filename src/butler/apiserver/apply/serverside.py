@@ -14,10 +14,10 @@ from butler.errors import BadRequest, Cause, Conflict, Details, Unclassified
 from ..resources import Object
 from ..schema.model import Schema
 from . import configuration, differences, managers, nodes, paths, sets
+from .differences import Mismatch
 from .managers import Entry, Managed, Owner, Writer
 from .merging import merge, remove, with_named
 from .nodes import Node
-from .outlines import Mismatch
 from .recording import NEVER_OWNED, ignoring, reset_set, taken_away, updated
 from .sets import FieldSet
 

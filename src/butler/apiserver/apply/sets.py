@@ -142,11 +142,6 @@ def each(fields: FieldSet, above: tuple[str, ...] = ()) -> Iterator[tuple[str, .
             yield from each(below, (*above, element))
 
 
-def count(fields: FieldSet) -> int:
-    """How many elements the set is written with."""
-    return len(fields) + sum(map(count, fields.values()))
-
-
 def of_path(path: tuple[str, ...]) -> FieldSet:
     fields: FieldSet = {}
     for element in reversed(path):
