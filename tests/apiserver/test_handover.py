@@ -8,6 +8,8 @@ from collections.abc import Callable
 from contextvars import Context
 from typing import TypeVarTuple
 
+import pytest
+
 from butler.apiserver.storage.handover import Handover
 
 Ts = TypeVarTuple("Ts")
@@ -74,6 +76,21 @@ async def test_nothing_is_lost_and_all_keeps_its_order_whenever_the_loop_comes_b
         await asyncio.sleep(0)
     thread.join()
     assert told == list(range(count))
+
+
+async def test_one_that_fails_does_not_keep_the_others(caplog: pytest.LogCaptureFixture) -> None:
+    handover, loop, told = Handover(), asyncio.get_running_loop(), list[str]()
+
+    def fail() -> None:
+        raise ValueError("as it happens")
+
+    handover.come_by()
+    handover.put(loop, fail)
+    handover.put(loop, told.append, "next")
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert told == ["next"]
+    assert "as it happens" in caplog.text
 
 
 def test_what_comes_too_late_for_a_closed_loop_harms_nobody() -> None:

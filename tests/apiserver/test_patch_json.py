@@ -111,3 +111,10 @@ def test_the_patch_stays_as_it_was_when_its_value_is_changed_further() -> None:
 
 def test_unchanged_parts_are_shared() -> None:
     assert patched(op("replace", "/data/x", value="2"))["list"] is OBJECT["list"]
+
+
+@pytest.mark.parametrize("kind", ["move", "copy"])
+def test_what_is_moved_or_copied_is_shared_with_nobody(kind: str) -> None:
+    after = patched(op(kind, "/there", **{"from": "/data"}))
+    after["there"]["x"] = "changed"
+    assert OBJECT["data"]["x"] == "1"  # type: ignore[index,call-overload]

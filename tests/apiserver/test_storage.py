@@ -11,7 +11,7 @@ import pytest
 from butler.apiserver.storage import backup, database
 from butler.apiserver.storage.changes import Change
 from butler.apiserver.storage.store import Event, Row, Store
-from butler.errors import DataDamaged, DataInUse, DataVersion, Expired
+from butler.errors import DataDamaged, DataInUse, DataVersion, Expired, StorageError
 
 
 @pytest.fixture(params=["file", "memory"])
@@ -168,16 +168,16 @@ async def test_compaction_forgets_history_and_keeps_what_is_live(store: Store) -
 
 
 async def _with_much_history(path: Path) -> Store:
-    """300 objects in 20 versions each."""
+    """300 objects in 150 versions each."""
     world = World(store := Store(path))
-    for _ in range(20):
+    for _ in range(150):
         await asyncio.gather(*[world.put(f"ns/{index:03}", "x") for index in range(300)])
     return store
 
 
 async def _write_between(store: Store) -> None:
     """So often that all is forgotten in the end: after each write comes a step of that."""
-    for index in range(12):
+    for index in range(50):
         await World(store).put(f"ns/between-{index}")
 
 
@@ -187,7 +187,7 @@ async def test_a_write_does_not_wait_until_much_history_is_forgotten(tmp_path: P
     await World(store).put("ns/quick")
     assert _stored_versions(tmp_path) > 2000
     await _write_between(store)
-    assert _stored_versions(tmp_path) == 301 + 1 + 12
+    assert _stored_versions(tmp_path) == 301 + 1 + 50
     await store.close()
 
 
@@ -200,7 +200,7 @@ async def test_what_is_forgotten_when_the_store_is_closed_is_gone_on_with_later(
     assert store.compacted < store.committed - 1
     store.compact(store.committed)
     await _write_between(store)
-    assert _stored_versions(tmp_path) == 301 + 12
+    assert _stored_versions(tmp_path) == 301 + 50
     await store.close()
 
 
@@ -287,6 +287,21 @@ async def test_a_file_from_before_there_were_indexes_gets_them(tmp_path: Path) -
     store.compact(store.committed)
     await store.close()
     assert _stored_versions(tmp_path) == 2
+
+
+async def test_a_file_that_another_program_holds_is_not_called_damaged(tmp_path: Path) -> None:
+    await Store(tmp_path / "state.db").close()
+    with sqlite3.connect(tmp_path / "state.db", isolation_level=None) as connection:
+        connection.execute("DROP INDEX revisions_by_bucket")
+        connection.execute("BEGIN IMMEDIATE")
+        with pytest.raises(
+            StorageError, match=r"state\.db: cannot be opened for writing: database is locked"
+        ) as refused:
+            Store(tmp_path / "state.db")
+        connection.execute("ROLLBACK")
+    connection.close()
+    assert not isinstance(refused.value, DataDamaged)
+    await Store(tmp_path / "state.db").close()
 
 
 async def test_the_file_grows_with_live_data_not_with_history(tmp_path: Path) -> None:

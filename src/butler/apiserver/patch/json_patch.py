@@ -117,7 +117,8 @@ class _Document:
         if source is None:
             raise _DoesNotApply
         container, key = self._container(source, to_change=False)
-        value = _get(container, key, must_exist=True)
+        # The place it goes to may be changed by others later, unlike the one it comes from.
+        value = copy_json(_get(container, key, must_exist=True))
         self._remove({"path": source})
         self._insert(operation["path"], value)
 

@@ -11,7 +11,7 @@ import sqlite3
 import zlib
 from pathlib import Path
 
-from butler.errors import DataDamaged, DataVersion
+from butler.errors import DataDamaged, DataVersion, StorageError
 
 APPLICATION_ID = 0x42544C52
 SCHEMA_VERSION = 1
@@ -73,6 +73,8 @@ END;
 """
 """What is inserted into `writes` is stored in all tables at once. Not part of the file: the writer makes it anew."""
 
+_LOG_SIZE = 16 * 1024 * 1024
+
 QUICK_CHECK_LIMIT = 64 * 1024 * 1024
 """Files up to this size are checked page by page at every start; larger ones only by `check` and by `backup`."""
 
@@ -87,9 +89,9 @@ def open_writer(path: Path | None) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode=WAL")
         # FULL makes a commit reach the disk before it is acknowledged, also in WAL mode.
         connection.execute("PRAGMA synchronous=FULL")
-        # Pages that many commits change are copied from the log into the file less often (at 16 MB).
-        connection.execute("PRAGMA wal_autocheckpoint=1000")
-        connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
+        # Pages that many commits change are then copied from the log into the file less often.
+        (page_size,) = connection.execute("PRAGMA page_size").fetchone()
+        connection.execute(f"PRAGMA wal_autocheckpoint={_LOG_SIZE // page_size}")
         connection.execute("PRAGMA cache_size=-4096")
         connection.execute("PRAGMA temp_store=MEMORY")
         if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
@@ -97,7 +99,8 @@ def open_writer(path: Path | None) -> sqlite3.Connection:
         connection.executescript(_INDEXES + _WRITES)
     except sqlite3.DatabaseError as error:
         connection.close()
-        raise _damaged(path, error) from error
+        is_passing = getattr(error, "sqlite_errorname", "").startswith(_PASSING)
+        raise (_not_now if is_passing else _damaged)(path, error) from error
     except (DataDamaged, DataVersion):
         connection.close()
         raise
@@ -171,6 +174,22 @@ def _create(connection: sqlite3.Connection) -> None:
     connection.executescript(
         f"BEGIN;{_TABLES}PRAGMA application_id={APPLICATION_ID};PRAGMA user_version={SCHEMA_VERSION};COMMIT;"
     )
+
+
+_PASSING = (
+    "SQLITE_BUSY",
+    "SQLITE_CANTOPEN",
+    "SQLITE_FULL",
+    "SQLITE_IOERR",
+    "SQLITE_LOCKED",
+    "SQLITE_PERM",
+    "SQLITE_READONLY",
+)
+"""What says nothing about the contents of a file."""
+
+
+def _not_now(path: Path | None, error: sqlite3.DatabaseError) -> StorageError:
+    return StorageError(f"{path}: cannot be opened for writing: {error}; nothing in it has changed")
 
 
 def _damaged(path: Path | None, error: sqlite3.DatabaseError) -> DataDamaged:

@@ -37,6 +37,11 @@ class Handover:
     def _collect(self) -> None:
         # First of all, so that whoever puts something here from now on wakes the loop again.
         self._coming = None
-        while self._finished:
-            callback, arguments = self._finished.popleft()
-            callback(*arguments)
+        try:
+            while self._finished:
+                callback, arguments = self._finished.popleft()
+                callback(*arguments)
+        finally:
+            if self._finished:
+                # One that fails keeps the others waiting for no longer than a round.
+                self.come_by()
