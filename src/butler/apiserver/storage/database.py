@@ -2,7 +2,7 @@
 
 `revisions` holds every version of every object once, in the order of writing; the row id is the resourceVersion.
 `objects` points from a live object's key to its newest revision. An update therefore appends a row and moves a
-pointer: nothing is written twice, and history (for watches and paged lists) costs nothing until it is compacted.
+pointer: no object is written twice, and history (for watches and paged lists) is there until it is compacted.
 """
 
 from __future__ import annotations
