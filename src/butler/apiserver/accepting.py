@@ -127,6 +127,9 @@ def decoded(space: Space, resource: Resource, body: Any, options: WriteOptions, 
         raise Malformed("it is not a JSON object")
     _check_type(space, resource, body, is_patched=in_order)
     obj = {**body, "apiVersion": resource.api_version, "kind": resource.kind}
+    if isinstance(metadata := obj.get("metadata"), dict):
+        # What the server adds there is nothing that the caller wants in the body it gave.
+        obj["metadata"] = metadata.copy()
     unknown = space.checks(resource).decode(obj)
     _report(sorted(unknown) if in_order else unknown, options)
     del obj["apiVersion"], obj["kind"]
