@@ -8,6 +8,7 @@ import signal
 import subprocess
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -128,8 +129,15 @@ class Started:
         assert self.process.stdout is not None
         return _until(self.process.stdout, text)
 
-    def interrupt(self) -> None:
-        self.process.send_signal(signal.SIGINT)
+    def interrupt(self) -> Ran:
+        """Press Ctrl-C, and again when nothing happens: Python notices a signal that comes right before it waits only
+        with the next one."""
+        for _ in range(3):
+            self.process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                out, err = self.process.communicate(timeout=10)
+                return Ran(self.process.returncode, out, err)
+        raise AssertionError("Ctrl-C does not end it")
 
     def end(self) -> Ran:
         out, err = self.process.communicate(timeout=30)

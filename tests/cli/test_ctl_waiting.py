@@ -74,8 +74,7 @@ def test_ctrl_c_says_how_to_go_on(user: User) -> None:
     name = user.cluster()
     started = user.start("cluster", "scale", name, "-w", "4", "--wait")
     started.err_until("Pending")
-    started.interrupt()
-    ended = started.end()
+    ended = started.interrupt()
     assert ended.code == 130
     assert f"the cluster goes on without you; `butlerctl cluster watch {name}`" in ended.err
 
