@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import signal
 import ssl
 import subprocess
 import sys
@@ -22,6 +23,10 @@ from butler.apiserver.server import Server
 from tests.real import servers as real_servers
 
 BIN = Path(sys.executable).parent
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell that runs the tests in the background has Ctrl-C ignored, by all the commands that they start as well.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass
