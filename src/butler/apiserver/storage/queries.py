@@ -53,8 +53,8 @@ _REPLACING = (
 COMPACTION_STEP = f"SELECT revision {_REPLACING} AND revision < :revision ORDER BY revision LIMIT 1 OFFSET :most"
 """Where to stop for now; nowhere when the rest can be done at once."""
 COMPACT = (
-    f"DELETE FROM revisions WHERE revision IN (SELECT previous {_REPLACING} AND revision <= :end)",  # noqa: S608
-    f"DELETE FROM revisions WHERE revision IN (SELECT revision {_REPLACING} AND revision <= :end AND change = 2)",  # noqa: S608
+    f"DELETE FROM revisions WHERE revision IN (SELECT previous {_REPLACING} AND revision <= :end)",  # noqa: S608 - fixed texts
+    f"DELETE FROM revisions WHERE revision IN (SELECT revision {_REPLACING} AND revision <= :end AND change = 2)",  # noqa: S608 - fixed texts
     "UPDATE facts SET value = :end WHERE name = 'compacted' AND value < :end",
 )
 """Versions that were replaced or deleted up to a revision, and the records of those deletions, are forgotten."""
