@@ -10,7 +10,8 @@ import pytest
 
 from butler.apiserver.storage import backup, database
 from butler.apiserver.storage.changes import Change
-from butler.apiserver.storage.store import Event, Row, Store
+from butler.apiserver.storage.events import Event
+from butler.apiserver.storage.store import Row, Store
 from butler.errors import DataDamaged, DataInUse, DataVersion, Expired, StorageError
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from butler.apiserver.storage.changes import Change
-from butler.apiserver.storage.store import Event, Store
+from butler.apiserver.storage.events import Event
+from butler.apiserver.storage.store import Store
 from butler.errors import InternalError, ServiceUnavailable
 
 

@@ -324,3 +324,21 @@ async def test_one_object_can_be_watched(api: Api) -> None:
     path = f"/api/v1/watch/namespaces/default/configmaps/w1?resourceVersion={start}"
     assert _shown(await api.watch(path, 3)) == "A:w1 M:w1 M:w1"
     assert (await api("GET", f"{MAPS}/w1?watch=1")).body["kind"] == "ConfigMap"
+
+
+async def test_a_watch_of_an_older_version_hears_of_changes_in_that_version(api: Api) -> None:
+    path = "namespaces/default/horizontalpodautoscalers"
+    scaler = {
+        "apiVersion": "autoscaling/v1",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web"},
+        "spec": {
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+            "maxReplicas": 3,
+            "targetCPUUtilizationPercentage": 70,
+        },
+    }
+    async with asyncio.timeout(15), api.session.get(f"{api.url}/apis/autoscaling/v1/{path}?watch=1") as answer:
+        await api("POST", f"/apis/autoscaling/v1/{path}", scaler)
+        added = json.loads(await answer.content.readline())["object"]
+    assert (added["apiVersion"], added["spec"]["targetCPUUtilizationPercentage"]) == ("autoscaling/v1", 70)

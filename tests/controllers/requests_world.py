@@ -25,7 +25,8 @@ from butler.apiserver.kinds import Kinds
 from butler.apiserver.resources import Resource as Served
 from butler.apiserver.served import ServedSpace
 from butler.apiserver.space import Space
-from butler.apiserver.storage.store import Event, Store
+from butler.apiserver.storage.events import Event
+from butler.apiserver.storage.store import Store
 from butler.apiserver.watching import Hub
 from butler.controllers.accounts import Accounts
 from butler.controllers.image import add_images

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from butler.apiserver.storage.changes import Change
-from butler.apiserver.storage.store import Event
+from butler.apiserver.storage.events import Event
 from butler.errors import ApiError
 from butler.runtime.deterministic import Loop
 from butler.runtime.faults import Faults

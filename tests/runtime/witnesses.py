@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from butler.apiserver.storage.changes import Change
-from butler.apiserver.storage.store import Event
+from butler.apiserver.storage.events import Event
 from butler.errors import ServiceUnavailable
 from butler.kube.client import EVERYTHING, Client, Selection
 from butler.runtime.deterministic import Loop

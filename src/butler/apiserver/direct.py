@@ -82,7 +82,7 @@ class DirectClient:
         watch = Watch(self._space, self._space.hub, target.resource, target.namespace, options)
         async with aclosing(watch.signals()) as batches:
             async for batch in batches:
-                for signal in batch:
+                for signal in batch.signals:
                     yield codec.event(signal.frame(target.resource))
 
     # -- writing ---------------------------------------------------------------------------------------------------

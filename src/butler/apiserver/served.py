@@ -39,7 +39,8 @@ from .resources import Object, Resource
 from .service_addresses import ServiceAddresses
 from .space import Space
 from .storage.changes import Change
-from .storage.store import Event, Store
+from .storage.events import Event
+from .storage.store import Store
 from .watching import Hub
 
 _RBAC = "rbac.authorization.k8s.io"

@@ -19,7 +19,8 @@ from .kinds import Kinds
 from .requests import Target, object_key
 from .resources import Object, Resource
 from .service_addresses import ServiceAddresses
-from .storage.store import Event, Row, Store
+from .storage.events import Event
+from .storage.store import Row, Store
 
 SpaceListener = Callable[[Resource, Event], None]
 

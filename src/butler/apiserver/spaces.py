@@ -22,7 +22,8 @@ from .served import ServedSpace, Surroundings, built_in
 from .service_addresses import SERVICE_NETWORK
 from .space import Space
 from .storage.changes import Change
-from .storage.store import Event, Store
+from .storage.events import Event
+from .storage.store import Store
 from .watching import Hub
 
 

@@ -25,7 +25,8 @@ from .requests import WatchOptions
 from .resources import Object, Resource
 from .space import Space
 from .storage.changes import Change
-from .storage.store import Event, Row, Store, frame
+from .storage.events import Event, frame
+from .storage.store import Row, Store
 
 _QUEUE_LIMIT = 1000
 _QUEUE_BYTES = 2 * 1024 * 1024
@@ -53,17 +54,65 @@ class Signal:
         return self.event.frame(self.type, resource.opening)
 
 
-Push = Callable[[Signal], bool]
-"""Sends a signal at once, and says whether it could."""
+class Batch:
+    """Signals that go out together."""
+
+    __slots__ = ("_lines", "signals")
+
+    def __init__(self, signals: list[Signal]) -> None:
+        self.signals = signals
+        self._lines: bytes | None = None
+
+    def lines(self, resource: Resource) -> bytes:
+        """The batch as it goes over the wire; made once for all watchers it is handed to."""
+        if self._lines is None:
+            self._lines = b"".join([signal.frame(resource) for signal in self.signals])
+        return self._lines
+
+
+Push = Callable[[Batch], bool]
+"""Sends a batch at once, and says whether it could."""
+
+
+class News:
+    """What one commit brought to one resource.
+
+    Most of its watchers need the same of it, which is made once."""
+
+    __slots__ = ("_batches", "_parts", "events")
+
+    def __init__(self, events: list[Event]) -> None:
+        self.events = events
+        self._parts: dict[str, News] = {}
+        self._batches: dict[Resource, Batch | None] = {}
+
+    def under(self, prefix: str) -> News:
+        """The part of it that a watcher of this prefix gets to see."""
+        if not prefix:
+            return self
+        found = self._parts.get(prefix)
+        if found is None:
+            found = self._parts[prefix] = News([event for event in self.events if event.key.startswith(prefix)])
+        return found
+
+    def batch(self, resource: Resource) -> Batch | None:
+        """All of it for those who watch without a selector; None where something has to be converted first."""
+        try:
+            return self._batches[resource]
+        except KeyError:
+            ready = all(converting.is_ready(resource, event) for event in self.events)
+            made = Batch([Signal(event.change.name, event.value, event) for event in self.events]) if ready else None
+            self._batches[resource] = made
+            return made
 
 
 class Hub:
-    """Hands every durable event to the watchers of its resource."""
+    """Hands what has become durable to the watchers of its resource."""
 
     def __init__(self, store: Store) -> None:
         self._watchers: dict[int, dict[Watcher, None]] = {}
         """By bucket, in the order they came."""
-        store.listen(self._publish)
+        store.listen_to_commits(self._publish)
 
     def add(self, watcher: Watcher) -> None:
         self._watchers.setdefault(watcher.bucket, {})[watcher] = None
@@ -85,9 +134,15 @@ class Hub:
     def count(self) -> int:
         return sum(len(watchers) for watchers in self._watchers.values())
 
-    def _publish(self, event: Event) -> None:
-        for watcher in self._watchers.get(event.bucket, ()):
-            watcher.offer(event)
+    def _publish(self, events: list[Event]) -> None:
+        heard: dict[int, list[Event]] = {}
+        for event in events:
+            if event.bucket in self._watchers:
+                heard.setdefault(event.bucket, []).append(event)
+        for bucket, happened in heard.items():
+            news = News(happened)
+            for watcher in self._watchers[bucket]:
+                watcher.offer(news)
 
 
 class Watcher:
@@ -102,19 +157,25 @@ class Watcher:
         self._behind = True
         self._ended = False
         self._wake: asyncio.Future[None] | None = None
-        self.push: Callable[[Event], bool] = lambda _: False
-        """Takes an event at once if it can."""
+        self.push: Callable[[News], bool] = lambda _: False
+        """Takes news at once if it can."""
 
-    def offer(self, event: Event) -> None:
-        if self._behind or not event.key.startswith(self._prefix):
+    def offer(self, news: News) -> None:
+        if self._behind:
             return
-        if self._is_waiting and event.revision > self.position and self.push(event):
-            self.position = event.revision
+        news = news.under(self._prefix)
+        if not news.events:
             return
-        if len(self._queue) >= _QUEUE_LIMIT or self._queued > _QUEUE_BYTES:
-            self._forget()
-            self._behind = True
-        else:
+        # Everything handed over before has been sent, and the reader has nothing to do.
+        is_waiting = self._wake is not None and not self._wake.done() and not self._queue
+        if is_waiting and news.events[0].revision > self.position and self.push(news):
+            self.position = news.events[-1].revision
+            return
+        for event in news.events:
+            if len(self._queue) >= _QUEUE_LIMIT or self._queued > _QUEUE_BYTES:
+                self._forget()
+                self._behind = True
+                break
             self._queue.append(event)
             self._queued += len(event.value)
         self._notify()
@@ -162,11 +223,6 @@ class Watcher:
         self._queue.clear()
         self._queued = 0
 
-    @property
-    def _is_waiting(self) -> bool:
-        """Everything handed over has been sent, and the reader has nothing to do."""
-        return self._wake is not None and not self._wake.done() and not self._queue
-
     def _notify(self) -> None:
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
@@ -185,24 +241,24 @@ class Watch:
         if self._initial and self._from > space.store.committed:
             raise too_new(self._from, space.store.committed)
 
-    async def signals(self, push: Push = lambda _: False) -> AsyncGenerator[list[Signal], None]:
+    async def signals(self, push: Push = lambda _: False) -> AsyncGenerator[Batch, None]:
         """Batches of signals until the time is over or the watch is ended by the server.
 
-        While the caller waits for the next batch, a signal is offered to `push` first: where that takes it, nobody need
-        be woken up."""
+        While the caller waits for the next batch, it is offered to `push` first: where that takes it, nobody need be
+        woken up."""
         store = self._space.store
         watcher = Watcher(store, self._space.bucket(self.resource), self._prefix, self._from)
-        watcher.push = lambda event: self._push(event, push)
+        watcher.push = lambda news: self._push(news, push)
         if self._initial:
             try:
-                async for signals, revision in self._existing():
-                    yield signals
+                async for batch, revision in self._existing():
+                    yield batch
                     watcher.position = revision
             except ApiError as error:
-                yield [error_signal(error)]
+                yield Batch([error_signal(error)])
                 return
             if self._options.bookmarks:
-                yield [self._bookmark(watcher.position, initial=True)]
+                yield Batch([self._bookmark(watcher.position, initial=True)])
         elif self._from == 0:
             watcher.position = store.committed
         self._hub.add(watcher)
@@ -214,7 +270,7 @@ class Watch:
         finally:
             self._hub.remove(watcher)
 
-    async def _changes(self, watcher: Watcher) -> AsyncIterator[list[Signal]]:
+    async def _changes(self, watcher: Watcher) -> AsyncIterator[Batch]:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._options.timeout
         bookmark = self._next_bookmark(loop.time(), deadline)
@@ -224,15 +280,15 @@ class Watch:
                 if events and self.resource.is_converted:
                     events = [await self._as_asked(event) for event in events]
             except ApiError as error:
-                yield [error_signal(error)]
+                yield Batch([error_signal(error)])
                 return
             if events is None:
                 return
             signals = [signal for signal in map(self._signal, events) if signal is not None]
             if signals:
-                yield signals
+                yield Batch(signals)
             elif not events and loop.time() >= bookmark:
-                yield [self._bookmark(watcher.position)]
+                yield Batch([self._bookmark(watcher.position)])
                 bookmark = self._next_bookmark(loop.time(), deadline)
 
     def _next_bookmark(self, now: float, deadline: float) -> float:
@@ -242,7 +298,7 @@ class Watch:
         last = deadline - _LAST_BOOKMARK
         return inf if now >= last else min(now + BOOKMARK_INTERVAL, last)
 
-    async def _existing(self) -> AsyncIterator[tuple[list[Signal], int]]:
+    async def _existing(self) -> AsyncIterator[tuple[Batch, int]]:
         """What is there now, as of one revision, in pages."""
         store, bucket, after, revision = self._space.store, self._space.bucket(self.resource), "", 0
         while True:
@@ -254,7 +310,7 @@ class Watch:
                 for value in values
                 if not self._matcher.selective or self._matcher.matches_value(value)
             ]
-            yield matching, revision
+            yield Batch(matching), revision
             if not page.more:
                 return
             after = page.rows[-1].key
@@ -269,11 +325,12 @@ class Watch:
         value, *previous = await self._space.converter.shown(self.resource, seen)
         return Event(event.revision, event.bucket, event.key, event.change, value, next(iter(previous), None))
 
-    def _push(self, event: Event, push: Push) -> bool:
-        if self.resource.is_custom and not converting.is_ready(self.resource, event):
-            return False
-        signal = self._signal(event)
-        return signal is None or push(signal)
+    def _push(self, news: News, push: Push) -> bool:
+        batch = news.batch(self.resource)
+        if batch is None or not self._matcher.selective:
+            return batch is not None and push(batch)
+        signals = [signal for signal in map(self._signal, news.events) if signal is not None]
+        return not signals or push(Batch(signals))
 
     def _signal(self, event: Event) -> Signal | None:
         """What an event is to this watch: with a selector, objects also come and go by changing."""

@@ -19,7 +19,8 @@ from butler.apiserver.own_service import Location
 from butler.apiserver.served import ServedSpace
 from butler.apiserver.spaces import Spaces
 from butler.apiserver.storage.changes import Change
-from butler.apiserver.storage.store import Event, Store
+from butler.apiserver.storage.events import Event
+from butler.apiserver.storage.store import Store
 from butler.apiserver.watching import Hub
 from butler.engines.capi.kinds import (
     BOOTSTRAP,

@@ -11,7 +11,7 @@ from butler.apiserver.requests import DeleteOptions, Target, WriteOptions, objec
 from butler.apiserver.resources import Object, Resource
 from butler.apiserver.space import Space
 from butler.apiserver.storage.changes import Change
-from butler.apiserver.storage.store import Event
+from butler.apiserver.storage.events import Event
 from butler.errors import NotFound
 
 from .worker import Worker

@@ -11,7 +11,8 @@ from butler.apiserver.requests import DeleteOptions, Target, WriteOptions
 from butler.apiserver.resources import Object, Resource
 from butler.apiserver.space import Space
 from butler.apiserver.storage.changes import Change
-from butler.apiserver.storage.store import Event, Row, Store
+from butler.apiserver.storage.events import Event
+from butler.apiserver.storage.store import Row, Store
 from butler.errors import AlreadyExists, ApiError, NotFound
 
 from .worker import Worker

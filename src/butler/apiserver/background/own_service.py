@@ -11,7 +11,7 @@ from butler.apiserver.requests import Target
 from butler.apiserver.resources import Object, Resource
 from butler.apiserver.space import Space
 from butler.apiserver.storage.changes import Change
-from butler.apiserver.storage.store import Event
+from butler.apiserver.storage.events import Event
 
 from .worker import Worker
 

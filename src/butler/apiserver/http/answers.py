@@ -16,7 +16,7 @@ from butler.apiserver.negotiation import Form, Representation
 from butler.apiserver.reading import Listing
 from butler.apiserver.requests import Answer, with_type
 from butler.apiserver.resources import Object, Resource
-from butler.apiserver.watching import Signal, Watch
+from butler.apiserver.watching import Batch, Watch
 from butler.errors import ApiError
 
 from . import go_yaml
@@ -210,12 +210,13 @@ async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamRespon
     response = _streamed(view)
     await response.prepare(request)
     is_first, transport = True, request.transport
+    is_plain = view.is_plain and not view.representation.is_protobuf
 
-    def push(signal: Signal) -> bool:
+    def push(batch: Batch) -> bool:
         nonlocal is_first
         if transport is None or transport.is_closing() or transport.get_write_buffer_size() > _PUSH_LIMIT:
             return False
-        data = _frames(watch.resource, [signal], view, is_first)
+        data = batch.lines(watch.resource) if is_plain else _frames(watch.resource, batch, view, is_first)
         is_first = False
         transport.write(b"%x\r\n%b\r\n" % (len(data), data))
         return True
@@ -223,8 +224,8 @@ async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamRespon
     signals = watch.signals(push)
     try:
         async for batch in signals:
-            if batch:
-                data = _frames(watch.resource, batch, view, is_first)
+            if batch.signals:
+                data = batch.lines(watch.resource) if is_plain else _frames(watch.resource, batch, view, is_first)
                 is_first = False
                 async with asyncio.timeout(_WRITE_PATIENCE):
                     await response.write(data)
@@ -237,11 +238,10 @@ async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamRespon
     return response
 
 
-def _frames(resource: Resource, batch: list[Signal], view: View, is_first: bool) -> bytes:
-    if view.is_plain and not view.representation.is_protobuf:
-        return b"".join([signal.frame(resource) for signal in batch])
+def _frames(resource: Resource, batch: Batch, view: View, is_first: bool) -> bytes:
+    """A batch in a form of the client's own."""
     frames: list[bytes] = []
-    for signal in batch:
+    for signal in batch.signals:
         obj: Object = msgspec.json.decode(signal.value)
         if signal.type != "ERROR":
             obj = _shown(resource, with_type(resource, obj), view, headers=is_first and not frames)

@@ -21,6 +21,7 @@ from ..resources import Object
 from . import database, queries
 from .buckets import Buckets
 from .changes import Change, Write
+from .events import Event
 from .recent import RecentValues
 from .telling import tell
 from .writer import GroupWriter, InlineWriter, Writer
@@ -39,72 +40,6 @@ class Row(msgspec.Struct, frozen=True):
         return decoded
 
 
-class Event:
-    """Something that happened to one object. Decoded forms are made once and shared: treat them as read-only."""
-
-    __slots__ = (
-        "_frames",
-        "_object",
-        "_previous_object",
-        "bucket",
-        "change",
-        "key",
-        "owners",
-        "previous_value",
-        "revision",
-        "value",
-    )
-
-    def __init__(
-        self,
-        revision: int,
-        bucket: int,
-        key: str,
-        change: Change,
-        value: bytes,
-        previous_value: bytes | None,
-        owners: Sequence[str] = (),
-    ) -> None:
-        """`owners` are those the write named; they are not known of an event that is read again."""
-        self.revision, self.bucket, self.key, self.change = revision, bucket, key, change
-        self.value, self.previous_value, self.owners = value, previous_value, owners
-        self._object: Object | None = None
-        self._previous_object: Object | None = None
-        self._frames: dict[tuple[str, bytes], bytes] | None = None
-
-    @property
-    def object(self) -> Object:
-        if self._object is None:
-            self._object = msgspec.json.decode(self.value)
-        return self._object
-
-    @property
-    def previous(self) -> Object | None:
-        if self._previous_object is None and self.previous_value is not None:
-            self._previous_object = msgspec.json.decode(self.previous_value)
-        return self._previous_object
-
-    def frame(self, kind: str, prefix: bytes) -> bytes:
-        """This event as a line of a watch; the same bytes for everyone who asks."""
-        if self._frames is None:
-            self._frames = {}
-        found = self._frames.get((kind, prefix))
-        if found is None:
-            found = self._frames[kind, prefix] = frame(kind, prefix, self.value)
-        return found
-
-    def as_it_was(self) -> bytes:
-        """The object before the change, at the change's revision: for those who no longer see it."""
-        before: Object = msgspec.json.decode(self.previous_value or b"{}")
-        before["metadata"]["resourceVersion"] = str(self.revision)
-        return msgspec.json.encode(before)
-
-
-def frame(kind: str, prefix: bytes, value: bytes) -> bytes:
-    """One line of a watch, `prefix` holding the object's apiVersion and kind."""
-    return b'{"type":"%b","object":%b%b}\n' % (kind.encode(), prefix, value[1:])
-
-
 @dataclass(frozen=True, slots=True)
 class Page:
     """Part of a list as it was at one revision."""
@@ -116,6 +51,7 @@ class Page:
 
 
 Listener = Callable[[Event], None]
+CommitListener = Callable[[list[Event]], None]
 
 _RECENT_BYTES = 16 * 1024 * 1024
 
@@ -143,6 +79,7 @@ class Store:
             self._live[number][sys.intern(key)] = revision
         self._recent = RecentValues(_RECENT_BYTES)
         self._listeners: list[Listener] = []
+        self._commit_listeners: list[CommitListener] = []
         self._failure: Exception | None = None
         self._is_closed = False
 
@@ -336,6 +273,10 @@ class Store:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
+    def listen_to_commits(self, listener: CommitListener) -> None:
+        """Call `listener` with all that became durable together, after those who listen to each change by itself."""
+        self._commit_listeners.append(listener)
+
     async def close(self) -> None:
         """Finish what is staged; afterwards nothing can be written."""
         self._is_closed = True
@@ -346,6 +287,7 @@ class Store:
         if error is not None:
             self._fail(error)
             return
+        events: list[Event] = []
         for write in writes:
             revision, bucket, key, change, value = write.revision, write.bucket, write.key, write.change, write.value
             if self._staged.get((bucket, key)) is write:
@@ -353,9 +295,11 @@ class Store:
             self.committed = revision
             self._settle(write)
             event = Event(revision, bucket, key, change, value, write.previous_value, write.owners)
+            events.append(event)
             tell(self._listeners, event, revision)
             if not write.done.done():
                 write.done.set_result(event)
+        tell(self._commit_listeners, events, self.committed)
 
     def _settle(self, write: Write) -> None:
         """From now on this is what readers see."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 
 from butler.apiserver.auth.pki import ROOT
 from butler.apiserver.server import Server
-from butler.apiserver.storage.store import Event, Store
+from butler.apiserver.storage.events import Event
+from butler.apiserver.storage.store import Store
 
 WORKLOADS = frozenset(
     {
