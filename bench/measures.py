@@ -65,6 +65,7 @@ async def all_of(server: Running, table: Table, scale: float) -> None:
         count = int((1000 if clients == 1 else 6000) * scale)
         await _throughput(server, table, clients, count)
     await _watching(server, table, int(300 * scale) or 30)
+    await _burst(server, table, int(1000 * scale) or 100)
     table.add("memory, after the run", name, server.memory(), "MB", more_is_better=False)
 
 
@@ -142,10 +143,8 @@ async def _rate(
 
 async def _watching(server: Running, table: Table, writes: int) -> None:
     """From sending a write to each of 100 watchers having its event."""
-    seen: dict[str, list[float]] = {}
-    watchers = [_Watcher(server, seen) for _ in range(100)]
-    for watcher in watchers:
-        await watcher.open()
+    arrivals = _Arrivals()
+    watchers = await _watchers(server, arrivals)
     connection = await Connection(server.endpoint).open()
     sent: dict[str, float] = {}
     for index in range(writes):
@@ -157,7 +156,7 @@ async def _watching(server: Running, table: Table, writes: int) -> None:
     for watcher in watchers:
         watcher.close()
     connection.close()
-    delays = sorted(moment - sent[name] for name, moments in seen.items() if name in sent for moment in moments)
+    delays = sorted(moment - sent[name] for name, moment in arrivals.moments if name in sent)
     expected = writes * len(watchers)
     if len(delays) != expected:
         print(f"  {server.name}: {len(delays)} of {expected} watch events arrived")
@@ -166,9 +165,54 @@ async def _watching(server: Running, table: Table, writes: int) -> None:
         table.add(f"watch delivery, 100 watchers, {word}", server.name, value, "ms", more_is_better=False)
 
 
+async def _burst(server: Running, table: Table, writes: int) -> None:
+    """Events that 100 watchers get per second while 32 clients create as fast as they can."""
+    arrivals = _Arrivals()
+    watchers = await _watchers(server, arrivals)
+    bodies = {name: _encode(cluster(name)) for name in (f"watched-{5000 + index}" for index in range(writes))}
+
+    async def create(connection: Connection, name: str) -> None:
+        await _expect(connection.request("POST", CLUSTERS, bodies[name]), 201)
+
+    started = time.perf_counter()
+    await _rate(server, 32, list(bodies), create)
+    await arrivals.reach(writes * len(watchers))
+    taken = time.perf_counter() - started
+    for watcher in watchers:
+        watcher.close()
+    table.add("watch events, 100 watchers, 32 clients", server.name, writes * len(watchers) / taken, "/s")
+
+
+async def _watchers(server: Running, arrivals: _Arrivals) -> list[_Watcher]:
+    watchers = [_Watcher(server, arrivals) for _ in range(100)]
+    for watcher in watchers:
+        await watcher.open()
+    return watchers
+
+
+class _Arrivals:
+    """Which event came when, over all watchers."""
+
+    def __init__(self) -> None:
+        self.moments: list[tuple[str, float]] = []
+        self._wanted, self._reached = 0, asyncio.Event()
+
+    def note(self, name: str, moment: float) -> None:
+        self.moments.append((name, moment))
+        if len(self.moments) == self._wanted:
+            self._reached.set()
+
+    async def reach(self, count: int) -> None:
+        """Until so many have come; a minute at most."""
+        self._wanted = count
+        if len(self.moments) < count:
+            async with asyncio.timeout(60):
+                await self._reached.wait()
+
+
 class _Watcher(asyncio.Protocol):
-    def __init__(self, server: Running, seen: dict[str, list[float]]) -> None:
-        self._server, self._seen, self._rest = server, seen, b""
+    def __init__(self, server: Running, arrivals: _Arrivals) -> None:
+        self._server, self._arrivals, self._rest = server, arrivals, b""
         self._transport: asyncio.Transport | None = None
 
     async def open(self) -> None:
@@ -195,7 +239,7 @@ class _Watcher(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         now, data, end = time.perf_counter(), self._rest + data, 0
         for match in _WATCHED.finditer(data):
-            self._seen.setdefault(match[1].decode(), []).append(now)
+            self._arrivals.note(match[1].decode(), now)
             end = match.end()
         self._rest = data[max(end, len(data) - 32) :]
 
