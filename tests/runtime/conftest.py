@@ -18,10 +18,10 @@ from butler.runtime import deterministic
 from butler.runtime.events import EVENT
 from butler.runtime.leader import LEASE
 from tests.real.servers import Cluster
-from tests.runtime import leaping
+from tests.runtime import controller_world, leaping
 from tests.runtime.world import NAMESPACE, PART, Paint, Part, Widget
 
-WITH_AN_API = {"test_controller", "test_events", "test_leader", "test_manager"}
+WITH_AN_API = {"test_controller", "test_controller_errors", "test_events", "test_leader", "test_manager"}
 """Files whose tests each have a world with an API."""
 ALSO = {
     "test_an_unexpected_error_is_logged_once_with_its_trace",
@@ -56,7 +56,9 @@ def api(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
     traffic = leaping.Traffic()
     monkeypatch.setattr(aiohttp.ClientSession, "_request", traffic.counted(aiohttp.ClientSession._request))
     monkeypatch.setattr(deterministic, "run", leaping.runner(traffic))
-    monkeypatch.setattr(request.module, "MemorySpace", leaping.space_on(config))
+    for module in (request.module, controller_world):
+        if hasattr(module, "MemorySpace"):
+            monkeypatch.setattr(module, "MemorySpace", leaping.space_on(config))
 
 
 @pytest.fixture(scope="session")

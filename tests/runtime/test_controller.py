@@ -1,146 +1,27 @@
-"""One controller at work: what it is called with, what is written for it, and what happens when it fails."""
+"""One controller at work: what it is called with, and what is written for it."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import timedelta
-from itertools import pairwise
 from typing import Any
 
 import pytest
 from msgspec import structs
 
 from butler.errors import (
-    Conflict,
-    Details,
-    Forbidden,
-    InvalidConfiguration,
     NotFound,
-    ServiceUnavailable,
-    TooManyRequests,
 )
 from butler.kube.client import EVERYTHING, Selection, Watched
-from butler.runtime import deterministic
 from butler.runtime.conditions import condition, merged
-from butler.runtime.deterministic import Loop
 from butler.runtime.events import EVENT
 from butler.runtime.manager import Manager, Settings
 from butler.runtime.objects import Kind
-from butler.runtime.queue import Backoff
-from butler.runtime.reconciler import Note, Outcome, Reconciler, Watch
-from butler.runtime.wrapping import Call, Go, WrappedClient
-from tests.runtime.world import NAMESPACE, MemorySpace, Paint, Widget, paint, widget
-
-Act = Callable[[Widget], Awaitable[Outcome]]
-
-
-class Counting(WrappedClient):
-    """Remembers what was asked of the API."""
-
-    def __init__(self, inner: Any) -> None:
-        super().__init__(inner)
-        self.calls: list[Call] = []
-        self.fail: Callable[[Call], Exception | None] = lambda call: None
-
-    async def around(self, call: Call, go: Go) -> Any:
-        self.calls.append(call)
-        error = self.fail(call)
-        if error is not None:
-            raise error
-        return await go()
-
-    def writes(self, plural: str = "widgets") -> list[tuple[str, str]]:
-        return [(call.verb, call.subresource) for call in self.calls if call.writes and call.address.plural == plural]
-
-
-class Scripted(Reconciler[Widget]):
-    """Does what the test says."""
-
-    kind = Widget
-    workers = 2
-    patience = 30.0
-
-    def __init__(self, act: Act) -> None:
-        self.act, self.seen = act, list[Widget]()
-        self.undo: Act = done
-
-    async def reconcile(self, obj: Widget) -> Outcome:
-        self.seen.append(obj)
-        return await self.act(obj)
-
-    async def finalize(self, obj: Widget) -> Outcome:
-        return await self.undo(obj)
-
-
-async def done(obj: Widget) -> Outcome:
-    return Outcome()
-
-
-class World:
-    """An API, a manager and a scripted controller."""
-
-    def __init__(self, loop: Loop) -> None:
-        self.loop = loop
-        self.space = MemorySpace(loop.clock, loop.chance)
-        self.user = self.space.client()
-        self.client = Counting(self.space.client())
-        self.manager = Manager(
-            self.client,
-            Settings("test", backoff=Backoff(first=1.0, variation=0.0)),
-            clock=loop.clock,
-            chance=loop.chance,
-        )
-        self.controller = Scripted(done)
-
-    async def start(self) -> None:
-        self.manager.add(self.controller)
-        await self.user.create(widget("first"))
-        await self.user.delete(Widget, "first", NAMESPACE)
-        self.running = asyncio.ensure_future(self.manager.run())
-        await asyncio.sleep(1)
-
-    async def get(self, name: str = "a") -> Widget:
-        found: Widget = await self.user.get(Widget, name, NAMESPACE)
-        return found
-
-    async def reasons(self) -> list[str]:
-        return [event["reason"] for event in (await self.user.list(EVENT, Selection(NAMESPACE))).items]
-
-    def count(self, result: str) -> float:
-        return self.manager.metrics.reconciles.get("widgets", result)
-
-
-def in_a_world(test: Callable[[World], Coroutine[Any, Any, None]]) -> Callable[[], None]:
-    def run() -> None:
-        async def main(loop: Loop) -> None:
-            await test(World(loop))
-
-        deterministic.run(main, seed=1)
-
-    run.__name__ = test.__name__
-    return run
-
-
-def answering(**status: Any) -> Act:
-    async def act(obj: Widget) -> Outcome:
-        return Outcome(structs.replace(obj.status, **status))
-
-    return act
-
-
-def failing(error: Exception, times: int = 1_000) -> Act:
-    left = [times]
-
-    async def act(obj: Widget) -> Outcome:
-        left[0] -= 1
-        if left[0] >= 0:
-            raise error
-        return Outcome(structs.replace(obj.status, parts=1))
-
-    return act
+from butler.runtime.reconciler import Note, Outcome, Watch
+from tests.runtime.controller_world import Counting, Scripted, World, answering, done, in_a_world
+from tests.runtime.world import NAMESPACE, Paint, Widget, paint, widget
 
 
 @in_a_world
@@ -319,153 +200,6 @@ async def test_what_is_undone_is_not_undone_again_while_the_cache_does_not_know(
         await asyncio.sleep(30)
         world.client.lag = 0.0
         assert len(set(undone)) == len(undone) == life
-
-
-@in_a_world
-async def test_a_retryable_error_is_tried_again_later_and_later(world: World) -> None:
-    moments: list[float] = []
-
-    async def act(obj: Widget) -> Outcome:
-        moments.append(world.loop.time())
-        raise ServiceUnavailable("no route to host")
-
-    world.controller.act = act
-    await world.start()
-    await world.user.create(widget("a"))
-    await asyncio.sleep(40)
-    pauses = [later - sooner for sooner, later in pairwise(moments)]
-    assert pauses == pytest.approx([1, 2, 4, 8, 16])
-    assert world.count("error") == 6
-    assert await world.reasons() == ["ServiceUnavailable"]
-
-
-@in_a_world
-async def test_the_api_may_say_how_long_to_wait(world: World) -> None:
-    world.controller.act = failing(TooManyRequests("slow down", Details(retry_after=17)), times=1)
-    await world.start()
-    await world.user.create(widget("a"))
-    await asyncio.sleep(16)
-    assert len(world.controller.seen) == 1
-    await asyncio.sleep(3)
-    assert len(world.controller.seen) == 2
-
-
-@in_a_world
-async def test_a_final_error_is_shown_once_and_taken_back_when_it_is_over(world: World) -> None:
-    world.controller.act = failing(InvalidConfiguration("default/a", "spec.size", "too large"))
-    await world.start()
-    await world.user.create(widget("a"))
-    await asyncio.sleep(60)
-    shown = (await world.get()).status.condition("Reconciled")
-    assert shown is not None
-    assert (shown.status, shown.reason) == ("False", "InvalidConfiguration")
-    assert world.client.writes() == [("patch", "status")]
-    assert len(world.controller.seen) == 1
-    assert await world.reasons() == ["InvalidConfiguration"]
-    world.controller.act = answering(parts=1)
-    await world.user.patch(Widget, "a", {"spec": {"size": 2}}, NAMESPACE)
-    await asyncio.sleep(1)
-    shown = (await world.get()).status.condition("Reconciled")
-    assert shown is not None
-    assert shown.status == "True"
-
-
-@in_a_world
-async def test_a_final_error_is_looked_at_again_after_a_long_time(world: World) -> None:
-    world.controller.act = failing(Forbidden("may not"), times=1)
-    await world.start()
-    await world.user.create(widget("a"))
-    await asyncio.sleep(301)
-    assert (await world.get()).status.parts == 1
-
-
-@in_a_world
-async def test_a_conflict_is_silent(world: World) -> None:
-    world.controller.act = failing(Conflict("someone was quicker"), times=2)
-    await world.start()
-    await world.user.create(widget("a"))
-    await asyncio.sleep(10)
-    assert (await world.get()).status.parts == 1
-    assert await world.reasons() == []
-    assert (world.count("requeue"), world.count("error")) == (2, 0)
-
-
-def test_an_unexpected_error_is_logged_once_with_its_trace(caplog: pytest.LogCaptureFixture) -> None:
-    @in_a_world
-    async def play(world: World) -> None:
-        world.controller.act = failing(KeyError("hunter2"), times=3)
-        await world.start()
-        await world.user.create(widget("a"))
-        await asyncio.sleep(20)
-        assert (await world.get()).status.parts == 1
-        assert world.manager.metrics.panics.get("widgets") == 3
-        assert [event["message"] for event in (await world.user.list(EVENT, Selection(NAMESPACE))).items] == [
-            "unexpected KeyError"
-        ]
-
-    with caplog.at_level(logging.INFO, "butler.runtime"):
-        play()
-    failed = [record for record in caplog.records if record.getMessage().startswith("failed")]
-    assert [record.exc_info is not None for record in failed] == [True, False, False]
-    assert all("controller=widgets key=default/a" in record.getMessage() for record in failed)
-
-
-@in_a_world
-async def test_of_several_errors_at_once_a_mendable_one_counts(world: World) -> None:
-    async def act(obj: Widget) -> Outcome:
-        if len(world.controller.seen) > 1:
-            return Outcome(structs.replace(obj.status, parts=1))
-        raise ExceptionGroup("both", [InvalidConfiguration("a", "b", "c"), ServiceUnavailable("down")])
-
-    world.controller.act = act
-    await world.start()
-    await world.user.create(widget("a"))
-    await asyncio.sleep(5)
-    assert (await world.get()).status.parts == 1
-
-
-@in_a_world
-async def test_a_visit_that_takes_too_long_is_given_up(world: World) -> None:
-    async def act(obj: Widget) -> Outcome:
-        if len(world.controller.seen) == 1:
-            await asyncio.sleep(3600)
-        return Outcome(structs.replace(obj.status, parts=1))
-
-    world.controller.act = act
-    await world.start()
-    await world.user.create(widget("a"))
-    await asyncio.sleep(40)
-    assert (await world.get()).status.parts == 1
-    assert world.manager.metrics.timeouts.get("widgets") == 1
-
-
-@in_a_world
-async def test_a_part_that_is_cancelled_does_not_end_the_worker(world: World) -> None:
-    async def act(obj: Widget) -> Outcome:
-        if len(world.controller.seen) <= 4:
-            raise asyncio.CancelledError
-        return Outcome(structs.replace(obj.status, parts=1))
-
-    world.controller.act = act
-    await world.start()
-    await world.user.create(widget("a"))
-    await asyncio.sleep(40)
-    assert (await world.get()).status.parts == 1
-
-
-@in_a_world
-async def test_an_error_in_the_outcome_saves_the_status_first(world: World) -> None:
-    async def act(obj: Widget) -> Outcome:
-        error = ServiceUnavailable("half way") if len(world.controller.seen) == 1 else None
-        return Outcome(structs.replace(obj.status, parts=len(world.controller.seen)), error=error)
-
-    world.controller.act = act
-    await world.start()
-    await world.user.create(widget("a"))
-    await asyncio.sleep(0.5)
-    assert (await world.get()).status.parts == 1
-    await asyncio.sleep(5)
-    assert (await world.get()).status.parts == 2
 
 
 @in_a_world
