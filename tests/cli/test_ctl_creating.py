@@ -96,6 +96,10 @@ def test_a_dry_run_needs_no_platform(user: User) -> None:
         (["--workers", "100000"], "spec.workers.replicas (--workers): Invalid value: 100000: must be at most"),
         (["--workers", "0"], "spec.workers.replicas (--workers): Invalid value: 0: must be a whole number, at least 1"),
         (["--memory", "12"], 'spec.workers.machineTemplate.memory (--memory): Invalid value: "12Mi": must be at least'),
+        (
+            ["--cp-scheduler-cpu-limit", "5x"],
+            "spec.controlPlane.resources.scheduler.limits.cpu (--cp-scheduler-cpu-limit): Invalid value: \"5x\": '5x'",
+        ),
         (["--team", "nope"], 'spec.teamRef.name (--team): Not found: "nope"'),
     ],
 )

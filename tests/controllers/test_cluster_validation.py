@@ -98,6 +98,25 @@ def test_workers_that_cannot_be_are_refused(workers: dict[str, Any], message: st
     assert told(cluster(workers=workers)) == [message]
 
 
+@pytest.mark.parametrize(
+    ("resources", "message"),
+    [
+        (
+            {"requests": {"cpu": "5x"}},
+            "requests.cpu: Invalid value: \"5x\": '5x' is not a quantity such as 8Gi, 500m or 4",
+        ),
+        ({"limits": {"memory": "-1Gi"}}, 'limits.memory: Invalid value: "-1Gi": must be more than 0'),
+        (
+            {"requests": {"cpu": 1}, "limits": {"cpu": "500m", "memory": "1Gi"}},
+            'limits.cpu: Invalid value: "500m": must not be less than what is requested',
+        ),
+    ],
+)
+def test_resources_of_a_control_plane_that_cannot_be_are_refused(resources: dict[str, Any], message: str) -> None:
+    wanted = cluster(controlPlane={"resources": {"apiServer": resources}})
+    assert told(wanted) == [f"spec.controlPlane.resources.apiServer.{message}"]
+
+
 def test_a_pool_may_not_take_the_name_of_the_workers_without_one() -> None:
     assert told(cluster(workers={"replicas": 1, "pools": [{"name": "workers", "replicas": 1}]})) == [
         'spec.workers.pools[0].name: Invalid value: "workers": is taken by the workers without a pool'

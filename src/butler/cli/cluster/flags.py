@@ -16,6 +16,7 @@ from ..merging import Change, put
 F = TypeVar("F", bound=Callable[..., Any])
 
 _TEMPLATE = "spec.workers.machineTemplate"
+_COMPONENTS = {"apiserver": "apiServer", "controller-manager": "controllerManager", "scheduler": "scheduler"}
 FIELDS = {
     "provider": "spec.providerConfigRef.name",
     "team": "spec.teamRef.name",
@@ -32,9 +33,14 @@ FIELDS = {
     "lb_pool": "spec.networking.loadBalancerPool",
     "lb_pool_start": "spec.networking.loadBalancerPool.start",
     "lb_pool_end": "spec.networking.loadBalancerPool.end",
+    **{
+        f"cp_{component.replace('-', '_')}_{amount}_{bound}": f"spec.controlPlane.resources.{part}.{bound}s.{amount}"
+        for component, part in _COMPONENTS.items()
+        for amount in ("cpu", "memory")
+        for bound in ("request", "limit")
+    },
 }
 """Where each flag is written."""
-_COMPONENTS = {"apiserver": "apiServer", "controller-manager": "controllerManager", "scheduler": "scheduler"}
 _ENVIRONMENT = f"{GROUP}/environment"
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 
@@ -123,8 +129,6 @@ def _settings(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield "metadata.labels", {_ENVIRONMENT: value}
         elif name == "provider":
             yield from _provider(value)
-        elif name.startswith("cp_"):
-            yield _resource(name), value
         else:
             yield FIELDS[name], value
         if name == "disk":
@@ -137,12 +141,6 @@ def _settings(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def _provider(value: str) -> Iterator[tuple[str, Any]]:
     namespace, _, name = value.rpartition("/")
     yield "spec.providerConfigRef", {"name": name, "namespace": namespace or None}
-
-
-def _resource(flag: str) -> str:
-    component, amount, bound = flag.removeprefix("cp_").rsplit("_", 2)
-    part = _COMPONENTS[component.replace("_", "-")]
-    return f"spec.controlPlane.resources.{part}.{bound}s.{amount}"
 
 
 def _pool(given: Mapping[str, Any]) -> dict[str, str] | None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+
+import msgspec
 
 from butler.api.cluster import TenantCluster, WorkerPool
 from butler.api.units import GIB, amount
@@ -51,6 +54,26 @@ def _control_plane(cluster: TenantCluster) -> Iterator[FieldError]:
         yield FieldError(
             FieldProblem.NOT_SUPPORTED, "spec.controlPlane.type", 'supported values: "Hosted"', "Standalone"
         )
+    for component, resources in (msgspec.to_builtins(cluster.spec.control_plane.resources) or {}).items():
+        yield from _component(f"spec.controlPlane.resources.{component}", resources or {})
+
+
+def _component(path: str, resources: Mapping[str, Mapping[str, str | int | None] | None]) -> Iterator[FieldError]:
+    """What one component reserves, and what it never exceeds."""
+    reserved: dict[str, Decimal] = {}
+    for bound in ("requests", "limits"):
+        for name, quantity in (resources.get(bound) or {}).items():
+            if quantity is None:
+                continue
+            try:
+                found = amount(quantity)
+            except ValueError as error:
+                yield _bad(f"{path}.{bound}.{name}", quantity, str(error))
+                continue
+            if found <= 0:
+                yield _bad(f"{path}.{bound}.{name}", quantity, "must be more than 0")
+            elif found < reserved.setdefault(name, found):
+                yield _bad(f"{path}.{bound}.{name}", quantity, "must not be less than what is requested")
 
 
 def _networks(cluster: TenantCluster) -> Iterator[FieldError]:
