@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cli.conftest import PROVIDER, User
+from tests.cli.conftest import PROVIDER, User, condition
 
 
 def new_name() -> str:
@@ -83,6 +83,18 @@ def test_a_dry_run_needs_no_platform(user: User) -> None:
     shown = user("cluster", "create", "a", "--dry-run", KUBECONFIG="", BUTLER_HOME=str(user.home))
     assert yaml.safe_load(shown.out)["metadata"]["name"] == "a"
     assert "not checked against a platform" in shown.err
+
+
+@pytest.mark.usefixtures("own_providers")
+def test_a_provider_that_is_not_ready_is_no_secret(user: User) -> None:
+    ill = PROVIDER | {"metadata": {"name": "ill", "namespace": "butler-system"}}
+    user.kubectl("create", "-f", "-", stdin=json.dumps(ill))
+    status = json.dumps({"status": {"conditions": [condition("Ready", False, "the password is wrong")]}})
+    user.kubectl(
+        "patch", "providerconfig", "ill", "-n", "butler-system", "--subresource=status", "--type=merge", "-p", status
+    )
+    said = user("cluster", "create", new_name(), "--provider", "ill").err
+    assert "Warning: provider ill is not ready, and the cluster waits for it: the password is wrong\n" in said
 
 
 @pytest.mark.parametrize(

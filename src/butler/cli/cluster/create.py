@@ -17,6 +17,7 @@ from .finding import speaking_of
 from .flags import change_of, cluster_flags, filename_option
 
 if TYPE_CHECKING:
+    from butler.api.provider import ProviderConfig
     from butler.controllers.cluster.acceptance import Accepted
 
     from ..written import Draft
@@ -173,6 +174,14 @@ def _say_settings(key: str, accepted: Accepted | None) -> None:
     for pool in settings.pools:
         name = f" in pool {pool.name}" if pool.name else ""
         say(f"  workers      {pool.desired}{name}: {pool.cpu} cores, {pool.memory} memory, {pool.disk} disk")
+    _warn_of(accepted.provider)
+
+
+def _warn_of(provider: ProviderConfig) -> None:
+    """It may be well again before the cluster needs it, so this is no reason to refuse."""
+    ready = provider.status.condition("Ready")
+    if ready is not None and ready.status != "True":
+        say(f"Warning: provider {provider.metadata.name} is not ready, and the cluster waits for it: {ready.message}")
 
 
 async def _finish(session: Session, name: str, wait: bool, patience: timedelta, generation: int) -> None:
