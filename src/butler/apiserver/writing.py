@@ -131,7 +131,8 @@ async def rebuild(
         row = space.existing(target)
         shown = await space.converter.value(target.resource, row)
         old: Object = msgspec.json.decode(shown)
-        obj = build(msgspec.json.decode(shown))
+        # An apply shares nothing with what it is given, and leaves it alone.
+        obj = build(old if applying else msgspec.json.decode(shown))
         _check_precondition(target, obj, old)
         obj = _carried_over(target, obj, old)
         if applying:
