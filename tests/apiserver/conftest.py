@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from butler.apiserver.storage.store import Store
 from tests.conftest import Kubectl, Ran, ServerProcess, kubectl_for
 
 if TYPE_CHECKING:
@@ -18,6 +19,11 @@ ROOT = Path(__file__).parent.parent.parent
 CRDS = ROOT / "deploy" / "crds"
 
 Editor = Callable[[str], str]
+
+
+@pytest.fixture(params=["file", "memory"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    return Store(tmp_path / "state.db" if request.param == "file" else None)
 
 
 @pytest.fixture

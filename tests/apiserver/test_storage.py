@@ -1,4 +1,4 @@
-"""The store: versions, snapshots, history, and what happens to damaged files."""
+"""The store: versions, snapshots, and what happens to damaged files."""
 
 from __future__ import annotations
 
@@ -12,37 +12,8 @@ from butler.apiserver.storage import backup, database
 from butler.apiserver.storage.changes import Change
 from butler.apiserver.storage.events import Event
 from butler.apiserver.storage.store import Row, Store
-from butler.errors import DataDamaged, DataInUse, DataVersion, Expired, StorageError
-
-
-@pytest.fixture(params=["file", "memory"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    return Store(tmp_path / "state.db" if request.param == "file" else None)
-
-
-class World:
-    """One bucket of a store, with short words for what tests do."""
-
-    def __init__(self, store: Store) -> None:
-        self.store, self.bucket = store, store.bucket("root", "test/things")
-
-    async def put(self, key: str, text: str = "", owners: tuple[str, ...] = ()) -> int:
-        before = self.store.latest(self.bucket, key)
-        change = Change.MODIFIED if before else Change.ADDED
-        revision = self.store.next_revision()
-        value = b'{"metadata":{"resourceVersion":"%d"},"text":"%b"}' % (revision, text.encode())
-        await self.store.write(self.bucket, key, change, value, previous=before, owners=owners)
-        return revision
-
-    async def delete(self, key: str) -> int:
-        before = self.store.latest(self.bucket, key)
-        assert before is not None
-        revision = self.store.next_revision()
-        await self.store.write(self.bucket, key, Change.DELETED, before.value, previous=before)
-        return revision
-
-    def texts(self, **options: int | str) -> list[str]:
-        return [row.decode()["text"] for row in self.store.page(self.bucket, **options).rows]  # type: ignore[arg-type]
+from butler.errors import DataDamaged, DataInUse, DataVersion, StorageError
+from tests.apiserver.things import World
 
 
 async def test_a_write_is_read_back_at_its_revision(store: Store) -> None:
@@ -56,13 +27,6 @@ async def test_revisions_only_grow(store: Store) -> None:
     world = World(store)
     revisions = [await world.put("ns/a", str(index)) for index in range(5)]
     assert revisions == sorted(set(revisions))
-
-
-async def test_a_watch_from_the_list_of_an_empty_store_sees_the_first_write(store: Store) -> None:
-    world = World(store)
-    seen = store.page(world.bucket).revision
-    first = await world.put("ns/a")
-    assert [event.revision for event in store.events(world.bucket, "", seen)] == [first]
 
 
 async def test_a_staged_write_is_latest_before_it_is_readable(store: Store) -> None:
@@ -123,93 +87,12 @@ async def test_a_prefix_lists_one_namespace_only(store: Store) -> None:
     assert world.texts(prefix="a/") == ["a/1", "a/2"]
 
 
-async def test_pages_show_one_moment_whatever_happens_between_them(store: Store) -> None:
-    world = World(store)
-    for name in "abcd":
-        await world.put(f"ns/{name}", name)
-    first = store.page(world.bucket, limit=2)
-    await world.put("ns/c", "changed")
-    await world.delete("ns/d")
-    await world.put("ns/e", "new")
-    rest = store.page(world.bucket, after=first.rows[-1].key, revision=first.revision)
-    assert [row.decode()["text"] for row in first.rows + rest.rows] == ["a", "b", "c", "d"]
-    assert world.texts() == ["a", "b", "changed", "new"]
-
-
 async def test_a_page_counts_what_remains(store: Store) -> None:
     world = World(store)
     for index in range(5):
         await world.put(f"ns/{index}")
     page = store.page(world.bucket, limit=2)
     assert (page.more, page.remaining) == (True, 3)
-
-
-async def test_history_tells_what_happened_with_the_state_before(store: Store) -> None:
-    world = World(store)
-    start = await world.put("ns/a", "one")
-    await world.put("ns/a", "two")
-    await world.delete("ns/a")
-    seen = [(event.change, (event.previous or {}).get("text")) for event in store.events(world.bucket, "", start - 1)]
-    assert seen == [(Change.ADDED, None), (Change.MODIFIED, "one"), (Change.DELETED, "two")]
-
-
-async def test_compaction_forgets_history_and_keeps_what_is_live(store: Store) -> None:
-    world = World(store)
-    first = await world.put("ns/a", "one")
-    for index in range(10):
-        await world.put("ns/a", str(index))
-    await world.put("ns/b", "last")
-    await world.put("ns/c", "newest")
-    store.compact(store.committed - 1)
-    assert world.texts() == ["9", "last", "newest"]
-    with pytest.raises(Expired):
-        store.events(world.bucket, "", first)
-    with pytest.raises(Expired):
-        store.page(world.bucket, revision=first)
-
-
-async def _with_much_history(path: Path) -> Store:
-    """300 objects in 150 versions each."""
-    world = World(store := Store(path))
-    for _ in range(150):
-        await asyncio.gather(*[world.put(f"ns/{index:03}", "x") for index in range(300)])
-    return store
-
-
-async def _write_between(store: Store) -> None:
-    """So often that all is forgotten in the end: after each write comes a step of that."""
-    for index in range(50):
-        await World(store).put(f"ns/between-{index}")
-
-
-async def test_a_write_does_not_wait_until_much_history_is_forgotten(tmp_path: Path) -> None:
-    store = await _with_much_history(tmp_path / "state.db")
-    store.compact(store.committed)
-    await World(store).put("ns/quick")
-    assert _stored_versions(tmp_path) > 2000
-    await _write_between(store)
-    assert _stored_versions(tmp_path) == 301 + 1 + 50
-    await store.close()
-
-
-async def test_what_is_forgotten_when_the_store_is_closed_is_gone_on_with_later(tmp_path: Path) -> None:
-    store = await _with_much_history(tmp_path / "state.db")
-    store.compact(store.committed)
-    await store.close()
-    assert _stored_versions(tmp_path) > 2000
-    store = Store(tmp_path / "state.db")
-    assert store.compacted < store.committed - 1
-    store.compact(store.committed)
-    await _write_between(store)
-    assert _stored_versions(tmp_path) == 301 + 50
-    await store.close()
-
-
-def _stored_versions(directory: Path) -> int:
-    with sqlite3.connect(directory / "state.db") as connection:
-        (count,) = connection.execute("SELECT count(*) FROM revisions").fetchone()
-    connection.close()
-    return int(count)
 
 
 async def test_an_object_is_found_by_its_owner_until_it_is_gone(store: Store) -> None:
@@ -273,23 +156,6 @@ async def test_a_file_with_pages_of_another_size_is_used_as_it_is(tmp_path: Path
     await again.store.close()
 
 
-async def test_a_file_from_before_there_were_indexes_gets_them(tmp_path: Path) -> None:
-    world = World(store := Store(tmp_path / "state.db"))
-    first = await world.put("ns/a", "one")
-    await world.put("ns/a", "two")
-    await store.close()
-    with sqlite3.connect(tmp_path / "state.db") as connection:
-        connection.execute("DROP INDEX revisions_by_bucket")
-        connection.execute("DROP INDEX revisions_that_replace")
-    connection.close()
-    world = World(store := Store(tmp_path / "state.db"))
-    await world.put("ns/a", "three")
-    assert [event.object["text"] for event in store.events(world.bucket, "", first)] == ["two", "three"]
-    store.compact(store.committed)
-    await store.close()
-    assert _stored_versions(tmp_path) == 2
-
-
 async def test_a_file_that_another_program_holds_is_not_called_damaged(tmp_path: Path) -> None:
     await Store(tmp_path / "state.db").close()
     with sqlite3.connect(tmp_path / "state.db", isolation_level=None) as connection:
@@ -303,17 +169,6 @@ async def test_a_file_that_another_program_holds_is_not_called_damaged(tmp_path:
     connection.close()
     assert not isinstance(refused.value, DataDamaged)
     await Store(tmp_path / "state.db").close()
-
-
-async def test_the_file_grows_with_live_data_not_with_history(tmp_path: Path) -> None:
-    store = Store(tmp_path / "state.db")
-    world = World(store)
-    for _ in range(10):
-        for index in range(200):
-            await world.put(f"ns/{index % 5}", "x" * 4000)
-        store.compact(store.committed - 1)
-    await store.close()
-    assert (tmp_path / "state.db").stat().st_size < 4_000_000
 
 
 async def test_a_file_that_is_no_database_is_reported_and_left_alone(tmp_path: Path) -> None:

@@ -13,11 +13,6 @@ from butler.apiserver.storage.store import Store
 from butler.errors import InternalError, ServiceUnavailable
 
 
-@pytest.fixture(params=["file", "memory"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    return Store(tmp_path / "state.db" if request.param == "file" else None)
-
-
 async def put(store: Store, space: str, key: str, text: str, owners: tuple[str, ...] = ()) -> None:
     bucket = store.bucket(space, "test/things")
     before = store.latest(bucket, key)
