@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -89,12 +90,60 @@ async def test_other_spaces_keep_what_they_have(store: Store) -> None:
     assert store.dependents("owner") == [(bucket, "x")]
 
 
+_ENDING = b'{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}}'
+
+
+async def end(store: Store, space: str, key: str) -> None:
+    """Ask for the deletion of an object, which somebody holds up."""
+    await put(store, space, key, "{}")
+    bucket = store.bucket(space, "test/things")
+    before = store.latest(bucket, key)
+    await store.write(bucket, key, Change.MODIFIED, _ENDING, previous=before, is_ending=True)
+
+
+def unfinished(store: Store) -> set[tuple[str, str]]:
+    return {(store.names_of(bucket)[0], key) for bucket, key in store.unfinished()}
+
+
 async def test_what_was_not_finished_is_found_again(store: Store) -> None:
     owner = '{"metadata":{"uid":"u-1"}}'
     await put(store, "a", "owner", owner)
     await put(store, "a", "left-alone", "{}", owners=("u-2",))
     await put(store, "a", "bereaved", "{}", owners=("u-1",))
-    await put(store, "b", "ending", '{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}}')
+    await end(store, "b", "ending")
     await drop(store, "a", "owner")
-    found = {(store.names_of(bucket)[0], key) for bucket, key in store.unfinished()}
-    assert found == {("a", "bereaved"), ("b", "ending")}
+    assert unfinished(store) == {("a", "bereaved"), ("b", "ending")}
+
+
+async def test_what_has_ended_is_not_found_again(store: Store) -> None:
+    await end(store, "a", "ended")
+    await drop(store, "a", "ended")
+    await put(store, "a", "ended", "{}")
+    await end(store, "b", "gone with its space")
+    await store.delete_space("b")
+    assert unfinished(store) == set()
+
+
+async def test_an_object_that_ends_at_once_leaves_no_mark(tmp_path: Path) -> None:
+    """Both changes come into one group, as the first waits for the second."""
+    store = Store(tmp_path / "state.db")
+    bucket = store.bucket("a", "test/things")
+    first = store.write(bucket, "x", Change.ADDED, b"{}")
+    second = store.write(bucket, "x", Change.MODIFIED, _ENDING, previous=store.latest(bucket, "x"), is_ending=True)
+    third = store.write(bucket, "x", Change.DELETED, _ENDING, previous=store.latest(bucket, "x"))
+    await asyncio.gather(first, second, third)
+    assert unfinished(store) == set()
+    await store.close()
+
+
+async def test_what_was_not_finished_is_found_in_a_file_without_marks(tmp_path: Path) -> None:
+    store = Store(tmp_path / "state.db")
+    await end(store, "a", "ending")
+    await put(store, "a", "staying", "{}")
+    await store.close()
+    with sqlite3.connect(tmp_path / "state.db") as connection:
+        connection.execute("DROP TABLE ending")
+    connection.close()
+    again = Store(tmp_path / "state.db")
+    assert unfinished(again) == {("a", "ending")}
+    await again.close()

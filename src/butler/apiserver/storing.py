@@ -41,6 +41,7 @@ async def stage(space: Space, target: Target, change: Change, obj: Object, previ
         previous=previous,
         owners=[owner["uid"] for owner in owners] if owners else (),
         expires=_expiry(space, target),
+        is_ending="deletionTimestamp" in meta,
     )
     return value
 

@@ -28,6 +28,8 @@ class Write(msgspec.Struct, eq=False):
     previous_value: bytes | None
     owners: Sequence[str]
     expires: int | None
+    is_ending: bool
+    """Whether somebody has asked to delete the object."""
     done: asyncio.Future[Any]
     buckets: Sequence[tuple[int, str, str]] = ()
     """Buckets (number, space, resource) that are used for the first time and come to be with this write."""

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from butler.errors import DataDamaged, DataVersion, StorageError
 
+from . import queries
+
 APPLICATION_ID = 0x42544C52
 SCHEMA_VERSION = 1
 
@@ -59,6 +61,15 @@ CREATE INDEX IF NOT EXISTS revisions_that_replace ON revisions (revision, previo
 """What happened to one resource, and what may be compacted, are found without reading all the rest. A file that was
 written before there were these gets them when it is opened."""
 
+_MARKS = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE ending (bucket INTEGER NOT NULL, key TEXT NOT NULL, PRIMARY KEY (bucket, key)) WITHOUT ROWID;
+INSERT INTO ending {queries.ENDING};
+COMMIT;
+"""
+"""Which objects somebody asked to delete, so that a start does not read all others to find them. In a file that was
+written before there were marks they are made once."""
+
 _WRITES = """
 CREATE TEMP VIEW writes (revision, bucket, key, change, previous, checksum, value, expires)
     AS SELECT 0, 0, '', 0, 0, 0, x'', 0;
@@ -68,6 +79,7 @@ CREATE TEMP TRIGGER store_write INSTEAD OF INSERT ON writes BEGIN
     INSERT OR REPLACE INTO objects (bucket, key, revision, expires)
         SELECT NEW.bucket, NEW.key, NEW.revision, NEW.expires WHERE NEW.change <> 2;
     DELETE FROM objects WHERE NEW.change = 2 AND bucket = NEW.bucket AND key = NEW.key;
+    DELETE FROM ending WHERE NEW.change = 2 AND bucket = NEW.bucket AND key = NEW.key;
     DELETE FROM owners WHERE NEW.previous IS NOT NULL AND bucket = NEW.bucket AND key = NEW.key;
 END;
 """
@@ -96,7 +108,8 @@ def open_writer(path: Path | None) -> sqlite3.Connection:
         connection.execute("PRAGMA temp_store=MEMORY")
         if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
             _create(connection)
-        connection.executescript(_INDEXES + _WRITES)
+        has_marks = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'ending'").fetchone()
+        connection.executescript(_INDEXES + ("" if has_marks else _MARKS) + _WRITES)
     except sqlite3.DatabaseError as error:
         connection.close()
         is_passing = getattr(error, "sqlite_errorname", "").startswith(_PASSING)

@@ -37,7 +37,7 @@ ENDING = (
     "SELECT o.bucket, o.key FROM objects o JOIN revisions r ON r.revision = o.revision"
     """ WHERE instr(r.value, CAST('"deletionTimestamp"' AS BLOB)) > 0"""
 )
-"""Live objects that somebody asked to delete."""
+"""Live objects that somebody asked to delete, found by reading all."""
 
 BEREAVED = (
     "SELECT DISTINCT d.bucket, d.key FROM revisions r INDEXED BY revisions_that_replace"
@@ -72,6 +72,7 @@ DELETE_SPACE = tuple(
         "WITH RECURSIVE versions (number) AS ({versions}) DELETE FROM revisions WHERE revision IN versions",
         "DELETE FROM objects WHERE bucket IN ({buckets})",
         "DELETE FROM owners WHERE bucket IN ({buckets})",
+        "DELETE FROM ending WHERE bucket IN ({buckets})",
         "DELETE FROM buckets WHERE space = :space",
         "INSERT OR REPLACE INTO facts (name, value) VALUES ('newest', :newest), ('bucket', :bucket)",
     )

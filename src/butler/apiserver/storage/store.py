@@ -168,7 +168,8 @@ class Store:
 
     def unfinished(self) -> set[tuple[int, str]]:
         """(bucket, key) of every object that is to be deleted, or whose owner was, as far back as history goes."""
-        return {*self._read.execute(queries.ENDING), *self._read.execute(queries.BEREAVED, (self.compacted,))}
+        ending = self._read.execute("SELECT bucket, key FROM ending")
+        return {*ending, *self._read.execute(queries.BEREAVED, (self.compacted,))}
 
     def expired(self, now: int) -> list[tuple[int, str]]:
         """(bucket, key) of every object that was written to live only until `now`."""
@@ -208,12 +209,13 @@ class Store:
         previous: Row | None = None,
         owners: Sequence[str] = (),
         expires: int | None = None,
+        is_ending: bool = False,
     ) -> asyncio.Future[Event]:
         """Stage one change; the future is done when it is on disk and every listener has seen it.
 
         There must be no await between `latest`, `next_revision` and `write`: that is what makes it atomic."""
         write = self._staged_write(bucket, key, change, value, previous)
-        write.owners, write.expires = owners, expires
+        write.owners, write.expires, write.is_ending = owners, expires, is_ending
         self._writer.submit(write, self._written)
         return write.done
 
@@ -238,7 +240,7 @@ class Store:
         self._assigned += 1
         write = Write(
             self._assigned, bucket, key, change, value, previous.revision if previous else None,
-            previous.value if previous else None, (), None, asyncio.get_running_loop().create_future(),
+            previous.value if previous else None, (), None, False, asyncio.get_running_loop().create_future(),
         )  # fmt: skip
         if self._buckets.has_new:
             write.buckets = self._buckets.take_new()

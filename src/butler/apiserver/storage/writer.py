@@ -224,15 +224,18 @@ def _store(connection: sqlite3.Connection, writes: list[Write]) -> None:
         for w in writes
     ]
     buckets = [bucket for write in writes for bucket in write.buckets]
-    owned = _owned(writes)
-    if not buckets and not owned and len(rows) <= _GROUP:
+    linked = _linked(writes)
+    if not buckets and not linked and len(rows) <= _GROUP:
         _insert(connection, rows)
         return
     with _transaction(connection):
         connection.executemany("INSERT INTO buckets (id, space, resource) VALUES (?,?,?)", buckets)
         for start in range(0, len(rows), _GROUP):
             _insert(connection, rows[start : start + _GROUP])
+        owned = [(owner, w.bucket, w.key) for w in linked for owner in w.owners]
         connection.executemany("INSERT OR IGNORE INTO owners (owner, bucket, key) VALUES (?,?,?)", owned)
+        ending = [(w.bucket, w.key) for w in linked if w.is_ending]
+        connection.executemany("INSERT OR IGNORE INTO ending (bucket, key) VALUES (?,?)", ending)
 
 
 def _insert(connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> None:
@@ -249,12 +252,12 @@ def _insertion(places: int) -> str:
     return f"INSERT INTO writes SELECT * FROM (VALUES {values}) WHERE column1 IS NOT NULL"  # noqa: S608 - fixed texts
 
 
-def _owned(writes: list[Write]) -> list[tuple[str, int, str]]:
-    """The rows that say who owns the objects of a group once it is stored."""
-    if not any(write.owners for write in writes):
+def _linked(writes: list[Write]) -> list[Write]:
+    """Those that leave an object behind which has owners or is to be deleted."""
+    if not any(write.owners or write.is_ending for write in writes):
         return []
     newest = {(write.bucket, write.key): write for write in writes}
-    return [(owner, w.bucket, w.key) for w in newest.values() if w.change is not Change.DELETED for owner in w.owners]
+    return [write for write in newest.values() if write.change is not Change.DELETED]
 
 
 def _compact(connection: sqlite3.Connection, revision: int) -> bool:
