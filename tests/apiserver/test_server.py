@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from butler.apiserver.server import Server
-from butler.errors import DataInUse, ServiceUnavailable
+from butler.apiserver.storage.writer import GroupWriter
+from butler.errors import DataInUse, ServiceUnavailable, StorageError
 from tests.conftest import Api
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
@@ -42,6 +43,12 @@ async def test_two_servers_never_share_a_data_directory(server: Server) -> None:
         await Server(server.data).start()
 
 
+async def test_a_data_directory_that_cannot_be_made_is_told_from_a_port_that_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match=r"file/data: Not a directory"):
+        await Server(tmp_path / "file" / "data").start()
+
+
 async def test_health_says_what_it_checks(api: Api) -> None:
     answer = await api("GET", "/readyz?verbose")
     assert answer.status == 200
@@ -49,9 +56,13 @@ async def test_health_says_what_it_checks(api: Api) -> None:
 
 
 async def test_a_failed_disk_is_told_by_the_health_check_and_refuses_writes(server: Server, api: Api) -> None:
-    server.store._fail(OSError(28, "No space left on device"))
-    refused = await api("POST", CONFIGMAPS, {"metadata": {"name": "a"}})
-    assert (refused.status, refused.body["reason"]) == (500, "InternalError")
+    assert isinstance(server.store._writer, GroupWriter)
+    # Nothing is known of such an error, so it may not be taken for one that passes.
+    server.store._writer._connection.execute("DROP VIEW writes")
+    for said in ("could not be stored", "accepts no writes until restart"):
+        refused = await api("POST", CONFIGMAPS, {"metadata": {"name": "a"}})
+        assert (refused.status, refused.body["reason"]) == (500, "InternalError")
+        assert said in refused.body["message"]
     assert (await api("GET", "/readyz")).status == 500
     assert (await api("GET", CONFIGMAPS)).status == 200
 

@@ -9,8 +9,8 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AsyncExitStack, contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +18,7 @@ from types import TracebackType
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from butler.errors import DataInUse
+from butler.errors import DataInUse, StorageError
 from butler.runtime.clock import Chance, Clock, SystemChance, SystemClock
 
 from .auth import files, kubeconfig
@@ -75,13 +75,14 @@ class Server:
         return self.data / "kubeconfig"
 
     async def start(self) -> None:
-        """Open the data and listen. Raises DataInUse, DataDamaged, DataVersion, OSError (the port)."""
+        """Open the data and listen. Raises DataInUse, DataDamaged, DataVersion, StorageError, OSError (the port)."""
         async with AsyncExitStack() as undo:
-            files.make_private(self.data)
-            self._lock = lock(self.data)
-            undo.callback(os.close, self._lock)
-            self.pki = Pki(self.data / "pki", self._clock, self._names)
-            self.pki.open()
+            with _writing_to(self.data):
+                files.make_private(self.data)
+                self._lock = lock(self.data)
+                undo.callback(os.close, self._lock)
+                self.pki = Pki(self.data / "pki", self._clock, self._names)
+                self.pki.open()
             await self._bind()
             undo.callback(self._listener.close)
             self.store = Store(self.data / "state.db")
@@ -90,9 +91,10 @@ class Server:
             self.spaces = Spaces(self.store, self.hub, self.pki, self._location(), self._clock, self._chance)
             undo.push_async_callback(self.spaces.stop)
             await self.spaces.open()
+            with _writing_to(self.kubeconfig):
+                self._write_kubeconfig()
             undo.pop_all()
         await self._listener.start_serving()
-        self._write_kubeconfig()
         self._housekeeping = asyncio.create_task(Housekeeping(self.store, self._clock, self._renew).run())
         log.info("serving url=%s data=%s", self.url, self.data)
 
@@ -181,6 +183,15 @@ class Server:
     def _renew(self) -> None:
         if self.pki.renew().admin:
             self._write_kubeconfig()
+
+
+@contextmanager
+def _writing_to(path: Path) -> Iterator[None]:
+    """What the disk refuses is told apart from what the network does. Raises StorageError."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"{error.filename or path}: {error.strerror or error}") from error
 
 
 def _outer_address(unspecified: str) -> str:

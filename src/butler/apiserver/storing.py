@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from butler.errors import InternalError
+
 from . import refusals
 from .requests import Target
 from .resources import Object
@@ -33,16 +35,22 @@ async def stage(space: Space, target: Target, change: Change, obj: Object, previ
         # At once, so that no other Service is given the same before this one is durable.
         space.addresses.note(target.key, None if change is Change.DELETED else obj)
     owners = meta.get("ownerReferences")
-    await store.write(
-        space.bucket(target.resource),
-        target.key,
-        change,
-        value,
-        previous=previous,
-        owners=[owner["uid"] for owner in owners] if owners else (),
-        expires=_expiry(space, target),
-        is_ending="deletionTimestamp" in meta,
-    )
+    try:
+        await store.write(
+            space.bucket(target.resource),
+            target.key,
+            change,
+            value,
+            previous=previous,
+            owners=[owner["uid"] for owner in owners] if owners else (),
+            expires=_expiry(space, target),
+            is_ending="deletionTimestamp" in meta,
+        )
+    except InternalError:
+        if target.resource.storage_key == "/services":
+            row = store.latest(space.bucket(target.resource), target.key)
+            space.addresses.note(target.key, row.decode() if row is not None else None)
+        raise
     return value
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable
 
@@ -9,6 +11,8 @@ from butler.apiserver.storage.changes import Change
 from butler.apiserver.storage.store import Store
 from butler.apiserver.storing import encode
 from butler.runtime.clock import Clock
+
+log = logging.getLogger("butler.apiserver")
 
 HISTORY_SECONDS = 300.0
 """How far back a watch can resume and a paged list can go on."""
@@ -28,7 +32,11 @@ class Housekeeping:
     async def run(self) -> None:
         while True:
             await self._clock.sleep(_INTERVAL)
-            self.tidy()
+            try:
+                self.tidy()
+            except Exception:
+                # Such as a full disk: it may have passed by the next time.
+                log.exception("housekeeping failed")
 
     def tidy(self) -> None:
         """Once: drop what has expired, and history older than the window."""
@@ -37,7 +45,11 @@ class Housekeeping:
             if row is not None:
                 obj = row.decode()
                 obj["metadata"]["resourceVersion"] = str(self._store.next_revision())
-                self._store.write(bucket, key, Change.DELETED, encode(obj), previous=row)
+                deleted = self._store.write(bucket, key, Change.DELETED, encode(obj), previous=row)
+                # If that is lost, it is found again the next time.
+                deleted.add_done_callback(asyncio.Future.exception)
+        if self._store.problem():
+            self._store.try_again()
         now = self._clock.monotonic()
         self._marks.append((now, self._store.committed))
         horizon = self._store.committed - HISTORY_REVISIONS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 Bucket = tuple[int, str, str]
 """Number, space and resource."""
@@ -16,6 +16,7 @@ class Buckets:
         self.names: dict[int, tuple[str, str]] = {}
         self._numbers: dict[str, dict[str, int]] = {}
         self._new: list[Bucket] = []
+        self._unconfirmed: list[Bucket] = []
         for bucket in stored:
             self._add(*bucket)
         self.highest = max(highest, *self.names, 0)
@@ -45,6 +46,7 @@ class Buckets:
         for number in gone:
             del self.names[number]
         self._new = [bucket for bucket in self._new if bucket[1] != space]
+        self._unconfirmed = [bucket for bucket in self._unconfirmed if bucket[1] != space]
         return gone
 
     @property
@@ -52,9 +54,18 @@ class Buckets:
         return bool(self._new)
 
     def take_new(self) -> list[Bucket]:
-        """Those that were given since this was asked last: they are not stored yet."""
+        """Those that were given since this was asked last, in order to store them."""
         taken, self._new = self._new, []
+        self._unconfirmed += taken
         return taken
+
+    def confirm(self, stored: Sequence[Bucket]) -> None:
+        """These are stored."""
+        self._unconfirmed = [bucket for bucket in self._unconfirmed if bucket not in stored]
+
+    def take_back(self) -> None:
+        """What was taken and not confirmed has not been stored."""
+        self._new, self._unconfirmed = self._unconfirmed + self._new, []
 
     def _add(self, number: int, space: str, resource: str) -> None:
         self.names[number] = (space, resource)

@@ -201,6 +201,22 @@ _PASSING = (
 """What says nothing about the contents of a file."""
 
 
+_LEAVES_NO_TRACE = (
+    "SQLITE_BUSY",
+    "SQLITE_FULL",
+    "SQLITE_IOERR_SHMSIZE",
+    "SQLITE_IOERR_WRITE",
+    "SQLITE_READONLY",
+)
+"""Why a transaction may have failed of which nothing is left, so that the next one may succeed. What could not be
+synced is not among them: of that the disk may keep anything."""
+
+
+def may_pass(error: Exception) -> bool:
+    """Whether a write that failed with this may succeed later, such as when a full disk has room again."""
+    return getattr(error, "sqlite_errorname", "") in _LEAVES_NO_TRACE
+
+
 def _not_now(path: Path | None, error: sqlite3.DatabaseError) -> StorageError:
     return StorageError(f"{path}: cannot be opened for writing: {error}; nothing in it has changed")
 

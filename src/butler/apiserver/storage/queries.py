@@ -46,6 +46,9 @@ BEREAVED = (
 )
 """Live objects whose owner was deleted after a revision."""
 
+TRIAL = "UPDATE facts SET value = value WHERE name = 'newest'"
+"""Writes, and changes nothing."""
+
 _REPLACING = (
     "FROM revisions INDEXED BY revisions_that_replace WHERE previous IS NOT NULL"
     " AND revision > (SELECT value FROM facts WHERE name = 'compacted')"

@@ -7,9 +7,10 @@ only what is durable is shown to readers and watchers. Everything here is called
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from .events import Event
 from .recent import RecentValues
 from .telling import tell
 from .writer import GroupWriter, InlineWriter, Writer
+
+log = logging.getLogger("butler.apiserver")
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -81,6 +84,8 @@ class Store:
         self._listeners: list[Listener] = []
         self._commit_listeners: list[CommitListener] = []
         self._failure: Exception | None = None
+        self._lost = 0
+        """The newest revision of what was staged when a write failed."""
         self._is_closed = False
 
     # -- names ------------------------------------------------------------------------------------------------
@@ -233,7 +238,7 @@ class Store:
     def _staged_write(self, bucket: int, key: str, change: Change, value: bytes, previous: Row | None = None) -> Write:
         if self._is_closed:
             raise ServiceUnavailable("the server is stopping")
-        if self._failure is not None:
+        if self._failure is not None and not database.may_pass(self._failure):
             raise InternalError(f"storage failed and accepts no writes until restart: {self._failure}")
         if bucket not in self._buckets.names:
             raise ServiceUnavailable("this API is gone")
@@ -267,8 +272,14 @@ class Store:
         self.compacted = revision
 
     def problem(self) -> str:
-        """Why nothing can be written any more; empty while all is well."""
+        """Why the last write failed; empty while all is well."""
         return str(self._failure or "")
+
+    def try_again(self) -> None:
+        """Find out whether what kept the last write from the disk has passed, though nobody writes."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        done.add_done_callback(self._tried)
+        self._writer.run((queries.TRIAL,), {}, done)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` for every durable change in order of revision; the answer ends that."""
@@ -285,15 +296,18 @@ class Store:
         await self._writer.close()
         self._read.close()
 
-    def _written(self, writes: Iterable[Write], error: Exception | None) -> None:
+    def _written(self, writes: Sequence[Write], error: Exception | None) -> None:
         if error is not None:
-            self._fail(error)
+            self._fail(writes, error)
             return
+        self._failure = None
         events: list[Event] = []
         for write in writes:
             revision, bucket, key, change, value = write.revision, write.bucket, write.key, write.change, write.value
             if self._staged.get((bucket, key)) is write:
                 del self._staged[bucket, key]
+            if write.buckets:
+                self._buckets.confirm(write.buckets)
             self.committed = revision
             self._settle(write)
             event = Event(revision, bucket, key, change, value, write.previous_value, write.owners)
@@ -316,13 +330,25 @@ class Store:
             live[write.key] = write.revision
             self._recent.add(write.revision, write.value)
 
-    def _fail(self, error: Exception) -> None:
-        """A group could not be made durable (disk full, I/O error): nothing staged may be believed any more."""
+    def _fail(self, writes: Sequence[Write], error: Exception) -> None:
+        """A group could not be made durable (disk full, I/O error): whoever waits for it is told."""
+        doomed = [*writes]
+        if writes[0].revision > self._lost:
+            # What is staged builds upon it. The writer refuses that until it comes to the call of `resume`.
+            doomed += self._staged.values()
+            self._staged, self._lost = {}, self._assigned
+            self._buckets.take_back()
+            self._writer.resume()
+        if self._failure is None:
+            log.error("storage revision=%d error=%s", writes[0].revision, error)
         self._failure = error
-        staged, self._staged = self._staged, {}
-        for write in staged.values():
+        for write in doomed:
             if not write.done.done():
                 write.done.set_exception(InternalError(f"the write could not be stored: {error}"))
+
+    def _tried(self, done: asyncio.Future[None]) -> None:
+        if done.exception() is None:
+            self._failure = None
 
     def _count(self, bucket: int, low: str, high: str) -> int:
         counted = self._read.execute(

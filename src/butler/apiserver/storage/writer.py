@@ -7,8 +7,8 @@ import os
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import chain, repeat
 from pathlib import Path
@@ -26,7 +26,7 @@ _COMPACT_STEP = 1000
 """Revisions that replace others, of which so many are dealt with at a time."""
 
 
-Written = Callable[[Iterable[Write], Exception | None], None]
+Written = Callable[[Sequence[Write], Exception | None], None]
 
 
 class Writer(Protocol):
@@ -38,6 +38,9 @@ class Writer(Protocol):
         """Statements that take effect together, after all that was submitted before and before all that follows."""
 
     def compact(self, revision: int) -> None: ...
+
+    def resume(self) -> None:
+        """What is submitted from now on builds upon nothing that has failed."""
 
     async def close(self) -> None: ...
 
@@ -61,6 +64,9 @@ class InlineWriter:
         while not _compact(self._connection, revision):
             pass
 
+    def resume(self) -> None:
+        return None
+
     async def close(self) -> None:
         return None
 
@@ -79,6 +85,8 @@ class GroupWriter:
         self._high_water.verify(database.newest_revision(connection))
         self._handover = Handover()
         self._failure: Exception | None = None
+        self._owed: list[tuple[Sequence[str], Mapping[str, Any]]] = []
+        """Statements that are still to be run, before anything else is written."""
         self._thread = threading.Thread(target=self._work, name="butler-store", daemon=True)
         self._thread.start()
 
@@ -88,12 +96,17 @@ class GroupWriter:
 
     def run(self, statements: Sequence[str], values: Mapping[str, Any], done: asyncio.Future[None]) -> None:
         def job(connection: sqlite3.Connection) -> None:
+            failure = self._failure
+            if (statements, values) not in self._owed:
+                self._owed.append((statements, values))
             try:
-                if self._failure is None:
-                    _execute(connection, statements, values)
-            except (sqlite3.Error, OSError) as error:
-                self._failure = error
-            self._handover.put(done.get_loop(), _tell, done, self._failure)
+                if failure is None:
+                    self._pay(connection)
+            except Exception as error:
+                failure = error
+                raise
+            finally:
+                self._handover.put(done.get_loop(), _tell, done, failure)
 
         self._arrived.put(job)
 
@@ -105,10 +118,19 @@ class GroupWriter:
 
         self._arrived.put(step)
 
+    def resume(self) -> None:
+        def job(_: sqlite3.Connection) -> None:
+            if self._failure is not None and database.may_pass(self._failure):
+                self._failure = None
+
+        self._arrived.put(job)
+
     async def close(self) -> None:
         self._arrived.put(None)
         await asyncio.get_running_loop().run_in_executor(None, self._thread.join)
-        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        # What stays in the log is as safe there as in the file.
+        with suppress(sqlite3.OperationalError):
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._connection.close()
         self._high_water.close()
 
@@ -135,8 +157,10 @@ class GroupWriter:
     def _run(self, job: _Job) -> None:
         try:
             job(self._connection)
-        except sqlite3.Error as error:
-            self._failure = error
+        except Exception as error:
+            # No write builds upon it.
+            if not database.may_pass(error):
+                self._failure = error
 
     def _commit(self, group: list[_Submitted]) -> list[_Submitted]:
         """Store the group and start a new one."""
@@ -146,13 +170,24 @@ class GroupWriter:
         first, written = group[0]
         try:
             if self._failure is None:
-                _store(self._connection, writes)
-                self._high_water.note(writes[-1].revision)
-        except (sqlite3.Error, OSError) as error:
+                self._store(writes)
+        except Exception as error:
             # Later writes build upon these, so none of them may succeed either.
             self._failure = error
         self._handover.put(first.done.get_loop(), written, writes, self._failure)
         return []
+
+    def _store(self, writes: list[Write]) -> None:
+        self._pay(self._connection)
+        _store(self._connection, writes)
+        # They are durable; the number may lag behind.
+        with suppress(OSError):
+            self._high_water.note(writes[-1].revision)
+
+    def _pay(self, connection: sqlite3.Connection) -> None:
+        while self._owed:
+            _execute(connection, *self._owed[0])
+            del self._owed[0]
 
 
 class HighWater:
