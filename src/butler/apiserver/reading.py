@@ -22,6 +22,8 @@ from .space import Space
 from .storage.store import Row
 
 _CHUNK = 500
+_CHUNK_BYTES = 512 * 1024
+"""How much of a list is read at once, and held for a client that takes its time."""
 
 
 @dataclass(slots=True)
@@ -65,7 +67,9 @@ async def parts(
         size = _CHUNK if matcher.selective or not wanted else min(_CHUNK, wanted)
         is_counted = not matcher.selective and size == wanted
         try:
-            page = space.store.page(bucket, prefix, after=after, limit=size, revision=revision, count=is_counted)
+            page = space.store.page(
+                bucket, prefix, after=after, limit=size, size=_CHUNK_BYTES, revision=revision, count=is_counted
+            )
         except Expired as error:
             raise _expired_continuation(error, options, after) from error
         revision, more = page.revision, page.more
@@ -79,6 +83,8 @@ async def parts(
         wanted -= len(values) if wanted else 0
         yield Listing(resource, values, revision, is_last=not more)
         after = page.rows[-1].key if page.rows else ""
+        if more:
+            await space.store.turns.take(space.name)
 
 
 async def _matching(

@@ -31,6 +31,8 @@ from .storage.store import Row, Store
 _QUEUE_LIMIT = 1000
 _QUEUE_BYTES = 2 * 1024 * 1024
 _CHUNK = 500
+_CHUNK_BYTES = 128 * 1024
+"""How much is read at once, and held for a client that takes its time."""
 BOOKMARK_INTERVAL = 60.0
 _LAST_BOOKMARK = 2.0
 """Seconds before its end a watch tells once more how far it has come."""
@@ -154,14 +156,15 @@ class Watcher:
         self._queue: deque[Event] = deque()
         self._queued = 0
         """Bytes of what is in the queue."""
-        self._behind = True
+        self.is_behind = True
+        """Whether there may be more in the store than was handed over."""
         self._ended = False
         self._wake: asyncio.Future[None] | None = None
         self.push: Callable[[News], bool] = lambda _: False
         """Takes news at once if it can."""
 
     def offer(self, news: News) -> None:
-        if self._behind:
+        if self.is_behind:
             return
         news = news.under(self._prefix)
         if not news.events:
@@ -174,7 +177,7 @@ class Watcher:
         for event in news.events:
             if len(self._queue) >= _QUEUE_LIMIT or self._queued > _QUEUE_BYTES:
                 self._forget()
-                self._behind = True
+                self.is_behind = True
                 break
             self._queue.append(event)
             self._queued += len(event.value)
@@ -200,7 +203,7 @@ class Watcher:
         return None if self._ended else self._take()
 
     def _take(self) -> list[Event]:
-        if self._behind:
+        if self.is_behind:
             return self._catch_up()
         events = [event for event in self._queue if event.revision > self.position]
         self._forget()
@@ -209,12 +212,12 @@ class Watcher:
         return events
 
     def _catch_up(self) -> list[Event]:
-        events = self._store.events(self.bucket, self._prefix, self.position, _CHUNK, _QUEUE_BYTES)
+        events = self._store.events(self.bucket, self._prefix, self.position, _CHUNK, _CHUNK_BYTES)
         if events:
             self.position = events[-1].revision
         else:
             # Everything durable has been read, so what is handed over from now on joins without a gap.
-            self._behind = False
+            self.is_behind = False
             self._forget()
             self.position = max(self.position, self._store.committed)
         return events
@@ -287,6 +290,8 @@ class Watch:
             signals = [signal for signal in map(self._signal, events) if signal is not None]
             if signals:
                 yield Batch(signals)
+            if events and watcher.is_behind:
+                await self._space.store.turns.take(self._space.name)
             elif not events and loop.time() >= bookmark:
                 yield Batch([self._bookmark(watcher.position)])
                 bookmark = self._next_bookmark(loop.time(), deadline)
@@ -302,7 +307,9 @@ class Watch:
         """What is there now, as of one revision, in pages."""
         store, bucket, after, revision = self._space.store, self._space.bucket(self.resource), "", 0
         while True:
-            page = store.page(bucket, self._prefix, after=after, limit=_CHUNK, revision=revision, count=False)
+            page = store.page(
+                bucket, self._prefix, after=after, limit=_CHUNK, size=_CHUNK_BYTES, revision=revision, count=False
+            )
             revision = page.revision
             values = await values_of(self._space, self.resource, page.rows)
             matching = [
@@ -314,6 +321,7 @@ class Watch:
             if not page.more:
                 return
             after = page.rows[-1].key
+            await store.turns.take(self._space.name)
 
     async def _as_asked(self, event: Event) -> Event:
         """The event with its object, before and after, in the version that is watched."""

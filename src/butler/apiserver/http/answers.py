@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -118,24 +118,52 @@ async def list_in_parts(request: BaseRequest, found: AsyncGenerator[Listing, Non
     first = await anext(found)
     if first.is_last:
         return listing(first, view)
+    opening, _ = _part(replace(first, values=[]), view)
     response = _streamed(view)
     await response.prepare(request)
-    await response.write(_list_head(first.resource)[:-1] + b',"items":[')
-    separator, last = b"", first
-    async for last in _joined(first, found):
-        if last.values:
-            async with asyncio.timeout(_WRITE_PATIENCE):
-                await response.write(separator + b",".join(_items(last)))
-            separator = b","
-    await response.write(b'],"metadata":%b}\n' % msgspec.json.encode(_list_metadata(last, view)))
-    await response.write_eof()
+    await response.write(opening)
+    try:
+        await _send_parts(response, first, found, view)
+    except (ApiError, ConnectionError, TimeoutError):
+        # It cannot be said any more, but nobody may take this for the whole list.
+        if request.transport is not None:
+            request.transport.abort()
+    finally:
+        await found.aclose()
     return response
+
+
+async def _send_parts(
+    response: StreamResponse, first: Listing, rest: AsyncGenerator[Listing, None], view: View
+) -> None:
+    separator, last = b"", first
+    async for last in _joined(first, rest):
+        _, items = _part(last, view)
+        if items:
+            async with asyncio.timeout(_WRITE_PATIENCE):
+                await response.write(separator + items)
+            separator = b","
+    metadata = _list_metadata(last, view)
+    shown = metadata if view.is_plain else partial.list_metadata(metadata)
+    await response.write(b'],"metadata":%b}\n' % msgspec.json.encode(shown))
+    await response.write_eof()
 
 
 async def _joined(first: Listing, rest: AsyncGenerator[Listing, None]) -> AsyncIterator[Listing]:
     yield first
     async for part in rest:
         yield part
+
+
+def _part(found: Listing, view: View) -> tuple[bytes, bytes]:
+    """How the list begins that this is a part of, up to its first item; and the items of this part."""
+    if view.is_plain:
+        return _list_head(found.resource)[:-1] + b',"items":[', b",".join(_items(found))
+    shown = _transformed(found, {}, view)
+    name = "rows" if "rows" in shown else "items"
+    items = msgspec.json.encode(shown.pop(name) or [])[1:-1]
+    del shown["metadata"]
+    return msgspec.json.encode(shown)[:-1] + b',"%b":[' % name.encode(), items
 
 
 def _streamed(view: View) -> StreamResponse:
@@ -162,16 +190,20 @@ def listing(found: Listing, view: View) -> Response:
     metadata = _list_metadata(found, view)
     if view.is_plain:
         return respond(_list_body(found, metadata), layout=view.layout, warnings=view.warnings)
+    return respond(msgspec.json.encode(_transformed(found, metadata, view)), layout=view.layout, warnings=view.warnings)
+
+
+def _transformed(found: Listing, metadata: dict[str, Any], view: View) -> Object:
+    """A list as a Table or of metadata only. Raises NotAcceptable."""
     items = [with_type(found.resource, msgspec.json.decode(value)) for value in found.values]
     match view.representation.form:
         case Form.TABLE:
             options = tables.TableOptions(view.representation.version, view.include)
-            shown = tables.table_of_list(found.resource, items, metadata, view.now, options)
+            return tables.table_of_list(found.resource, items, metadata, view.now, options)
         case Form.PARTIAL_LIST:
-            shown = partial.partial_list(items, metadata, view.representation.version)
+            return partial.partial_list(items, metadata, view.representation.version)
         case _:
             raise partial.object_asked_of_list(found.resource)
-    return respond(msgspec.json.encode(shown), layout=view.layout, warnings=view.warnings)
 
 
 def _list_body(found: Listing, metadata: dict[str, Any]) -> bytes:

@@ -269,7 +269,7 @@ async def _get(call: Call) -> StreamResponse:
 async def _list(call: Call) -> StreamResponse:
     view, options = call.view(), queries.list_options(call.query)
     asked = call.space, call.target.resource, call.target.namespace, options
-    if view.is_plain and view.layout == answers.PLAIN:
+    if view.layout == answers.PLAIN:
         return await answers.list_in_parts(call.request, reading.parts(*asked), view)
     return answers.listing(await reading.list_objects(*asked), view)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sqlite3
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -25,6 +26,7 @@ from .changes import Change, Write
 from .events import Event
 from .recent import RecentValues
 from .telling import tell
+from .turns import Turns
 from .writer import GroupWriter, InlineWriter, Writer
 
 log = logging.getLogger("butler.apiserver")
@@ -81,6 +83,8 @@ class Store:
             # Most keys are the same in every space.
             self._live[number][sys.intern(key)] = revision
         self._recent = RecentValues(_RECENT_BYTES)
+        self.turns = Turns()
+        """For whoever reads much."""
         self._listeners: list[Listener] = []
         self._commit_listeners: list[CommitListener] = []
         self._failure: Exception | None = None
@@ -126,11 +130,19 @@ class Store:
         return None if staged.change is Change.DELETED else Row(key, staged.revision, staged.value)
 
     def page(
-        self, bucket: int, prefix: str = "", *, after: str = "", limit: int = 0, revision: int = 0, count: bool = True
+        self,
+        bucket: int,
+        prefix: str = "",
+        *,
+        after: str = "",
+        limit: int = 0,
+        size: int = sys.maxsize,
+        revision: int = 0,
+        count: bool = True,
     ) -> Page:
         """Objects whose key starts with `prefix`, in key order, from behind `after`, as of `revision` (0 = now).
 
-        Raises Expired when that revision is no longer known."""
+        At most `limit`, and about `size` bytes. Raises Expired when that revision is no longer known."""
         low = max(prefix, after + "\x00") if after else prefix
         high = queries.after_prefix(prefix)
         self._read.execute("BEGIN")
@@ -140,10 +152,12 @@ class Store:
             if at < self.compacted:
                 raise too_old(at, self.compacted)
             query, values = queries.page(bucket, low, high, at, current=at >= newest)
-            found = self._read.execute(f"{query} LIMIT ?", (*values, limit + 1 if limit else -1)).fetchall()
-            more = bool(limit) and len(found) > limit
+            cursor = self._read.execute(f"{query} LIMIT ?", (*values, limit + 1 if limit else -1))
+            found = _fetched(cursor, size)
+            more = 0 < limit < len(found) or cursor.fetchone() is not None
+            cursor.close()
             rows = [Row(key, number, _intact(number, checksum, value)) for key, number, checksum, value in found]
-            rows = rows[:limit] if more else rows
+            rows = rows[:limit] if limit else rows
             remaining = self._count(bucket, rows[-1].key + "\x00", high) if more and count else 0
         finally:
             self._read.execute("COMMIT")
@@ -363,6 +377,18 @@ class Store:
 
 def too_old(revision: int, compacted: int) -> Expired:
     return Expired(f"too old resource version: {revision} ({compacted})")
+
+
+def _fetched(cursor: sqlite3.Cursor, size: int) -> list[tuple[str, int, int, bytes]]:
+    """The next rows, up to about `size` bytes of values: a few at a time where they are small, which is faster."""
+    rows: list[tuple[str, int, int, bytes]] = []
+    largest = size
+    while size > 0 and (few := cursor.fetchmany(max(1, min(8, size // largest)))):
+        rows += few
+        sizes = [len(row[3]) for row in few]
+        size -= sum(sizes)
+        largest = max(1, *sizes)
+    return rows
 
 
 def _intact(revision: int, checksum: int, value: bytes) -> bytes:
