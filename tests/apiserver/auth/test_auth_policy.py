@@ -46,6 +46,34 @@ def test_view_edit_and_admin_grow(fresh: Rbac) -> None:
     assert may("create", "resourcequotas") == []
 
 
+def test_each_controller_of_a_cluster_may_do_its_own_work_and_no_other(fresh: Rbac) -> None:
+    def may(account: str, verb: str, resource: str, group: str = "") -> bool:
+        user = UserInfo(f"system:serviceaccount:kube-system:{account}")
+        wanted = Attributes(user, verb, group, resource=resource, namespace="apps", name="x")
+        return fresh.authorize(wanted).allowed
+
+    assert may("deployment-controller", "create", "replicasets", "apps")
+    assert may("replicaset-controller", "create", "pods")
+    assert may("generic-garbage-collector", "delete", "widgets", "example.com")
+    assert not may("deployment-controller", "create", "pods")
+    assert not may("replicaset-controller", "get", "secrets")
+
+
+def test_a_controller_manager_and_a_scheduler_that_are_not_administrators_can_lead(fresh: Rbac) -> None:
+    for component in ("kube-controller-manager", "kube-scheduler"):
+        user = UserInfo(f"system:{component}")
+        lease = Attributes(
+            user, "update", "coordination.k8s.io", resource="leases", namespace="kube-system", name=component
+        )
+        assert fresh.authorize(lease).allowed
+    assert not fresh.authorize(Attributes(user, "get", resource="secrets", namespace="apps", name="x")).allowed
+
+
+def test_nodes_have_a_role_that_nobody_is_bound_to() -> None:
+    assert DEFAULTS["ClusterRole", "system:node"]["rules"]
+    assert "subjects" not in DEFAULTS["ClusterRoleBinding", "system:node"]
+
+
 def test_the_number_of_rules_is_that_of_kubernetes() -> None:
     counts = {name: len(DEFAULTS["ClusterRole", name]["rules"]) for name in ("admin", "edit", "view")}
     assert counts == {"admin": 29, "edit": 27, "view": 12}
@@ -71,6 +99,12 @@ def test_what_a_default_lacks_is_added_and_what_it_has_more_stays() -> None:
     bound = DEFAULTS["ClusterRoleBinding", "system:discovery"]
     emptied = {**copy.deepcopy(bound), "subjects": []}
     assert (reconciled(emptied, bound) or {})["subjects"] == bound["subjects"]
+
+
+def test_a_default_binding_without_subjects_keeps_those_it_was_given() -> None:
+    default = DEFAULTS["ClusterRoleBinding", "system:node"]
+    given = {**copy.deepcopy(default), "subjects": [user("node-1")]}
+    assert reconciled(given, default) is None
 
 
 def test_a_default_its_owner_took_over_stays() -> None:

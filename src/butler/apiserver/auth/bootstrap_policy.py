@@ -1,10 +1,16 @@
-"""The roles and bindings every API starts with."""
+"""The roles and bindings every API starts with.
+
+Those for people are spelled out here; component_roles.json holds those for the parts of a cluster."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
 from typing import Any
+
+import msgspec
 
 from ..resources import Object
 from .rbac import GROUP
@@ -144,6 +150,12 @@ _READER_USERS = ("system:kube-controller-manager", "system:kube-scheduler")
 
 def bootstrap_objects() -> list[Object]:
     """All of them, roles before the bindings that name them, aggregated roles already added up."""
+    everything = [*for_people(), *for_components()]
+    return sorted(everything, key=lambda one: "roleRef" in one)
+
+
+def for_people() -> list[Object]:
+    """What is made for users, and for programs of any kind."""
     roles = [_cluster_role(name, rules) for name, rules in _PLAIN_ROLES.items()]
     roles += [_part(name, rules) for name, rules in _PARTS.items()]
     aggregated = [_aggregated(name) for name in ("view", "edit", "admin")]
@@ -160,6 +172,31 @@ def bootstrap_objects() -> list[Object]:
     return [*roles, *aggregated, reader, *bindings]
 
 
+def for_components() -> list[Object]:
+    """What the controllers, the scheduler and the nodes of a cluster may do, were they to run here."""
+    return [_component(key.split(), lines) for key, lines in component_roles().items()]
+
+
+@cache
+def component_roles() -> Mapping[str, Sequence[str]]:
+    """The data file: kind, namespace and name of each, and its rules or subjects."""
+    found = resources.files(__package__).joinpath("component_roles.json").read_bytes()
+    return msgspec.json.decode(found, type=dict[str, list[str]])
+
+
+def _component(key: list[str], lines: Sequence[str]) -> Object:
+    kind, namespace, name = key[0], "".join(key[1:-1]), key[-1]
+    if not kind.endswith("Binding"):
+        return {**_object(kind, name, namespace), "rules": [_spelled(line).wire() for line in lines]}
+    subjects = [_account(one) if who == "ServiceAccount" else _subject(who, one) for who, one in map(str.split, lines)]
+    return _binding(kind, name, kind.removesuffix("Binding"), name, subjects, namespace)
+
+
+def _spelled(line: str) -> Rule:
+    """A line of the data file: verbs, groups, resources and perhaps names, each with commas in between."""
+    return Rule(*(tuple(words.split(",")) for words in line.split(" ")))
+
+
 def reconciled(existing: Object, default: Object) -> Object | None:
     """A stored default as it should be after an upgrade; None when it may stay, or its owner asked for that.
 
@@ -173,7 +210,9 @@ def reconciled(existing: Object, default: Object) -> Object | None:
         wanted["metadata"][key] = {**default["metadata"].get(key, {}), **(metadata.get(key) or {})}
     if "roleRef" in default:
         present = existing.get("subjects") or []
-        wanted["subjects"] = [*present, *(one for one in default["subjects"] if one not in present)]
+        missing_subjects = [one for one in default.get("subjects", ()) if one not in present]
+        if missing_subjects:
+            wanted["subjects"] = [*present, *missing_subjects]
     elif "aggregationRule" in default:
         wanted.setdefault("aggregationRule", default["aggregationRule"])
     else:
@@ -220,9 +259,10 @@ def _subject(kind: str, name: str) -> Object:
     return {"kind": kind, "apiGroup": GROUP, "name": name}
 
 
+def _account(name: str) -> Object:
+    return {"kind": "ServiceAccount", "name": name, "namespace": "kube-system"}
+
+
 def _binding(kind: str, name: str, role_kind: str, role: str, subjects: list[Object], namespace: str = "") -> Object:
-    return {
-        **_object(kind, name, namespace),
-        "subjects": subjects,
-        "roleRef": {"apiGroup": GROUP, "kind": role_kind, "name": role},
-    }
+    bound = {**_object(kind, name, namespace), "roleRef": {"apiGroup": GROUP, "kind": role_kind, "name": role}}
+    return {**bound, "subjects": subjects} if subjects else bound

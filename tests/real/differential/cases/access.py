@@ -374,16 +374,26 @@ CASES = (
                 "system:basic-user",
                 "system:public-info-viewer",
                 "system:aggregate-to-view",
+                "system:controller:deployment-controller",
+                "system:controller:generic-garbage-collector",
+                "system:kube-controller-manager",
+                "system:kube-scheduler",
+                "system:node",
             )
         ],
-        get(
-            f"{RBAC}/clusterrolebindings/cluster-admin",
-            ignore=("body.metadata.managedFields", "body.metadata.resourceVersion"),
-        ),
-        get(
-            f"{RBAC}/clusterrolebindings/system:discovery",
-            ignore=("body.metadata.managedFields", "body.metadata.resourceVersion"),
-        ),
+        *[
+            get(
+                f"{RBAC}/clusterrolebindings/{name}",
+                ignore=("body.metadata.managedFields", "body.metadata.resourceVersion"),
+            )
+            for name in (
+                "cluster-admin",
+                "system:discovery",
+                "system:controller:deployment-controller",
+                "system:kube-scheduler",
+                "system:node",
+            )
+        ],
     ),
     case(
         "an administrator who is impersonated",
