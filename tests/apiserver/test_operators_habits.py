@@ -152,6 +152,18 @@ async def test_a_controller_manager_writes_protobuf(api: Api, path: str, body: s
     assert made.body["metadata"]["name"].startswith("web-")
 
 
+async def test_an_annotation_that_comes_with_a_status_is_no_new_generation(api: Api) -> None:
+    """The deployment controller notes the revision so; a new generation would say that the spec had changed."""
+    at = "/apis/apps/v1/namespaces/default/deployments"
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
+    made = (await api("POST", at, {"metadata": {"name": "web"}, "spec": spec})).body
+    made["metadata"]["annotations"] = {"deployment.kubernetes.io/revision": "1"}
+    noted = await api("PUT", f"{at}/web/status", {**made, "status": {"observedGeneration": 1}})
+    assert noted.body["metadata"]["annotations"] == {"deployment.kubernetes.io/revision": "1"}
+    assert noted.body["metadata"]["generation"] == 1
+
+
 # -- admission webhooks ----------------------------------------------------------------------------------------------
 
 

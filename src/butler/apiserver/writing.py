@@ -160,7 +160,8 @@ async def _replace(
             resource.behaviour.prepare_update(obj, old)
     taken = space.addresses.assign(target, obj, is_trial=options.dry_run)
     obj["metadata"]["resourceVersion"] = str(row.revision)
-    if _spec_changed(resource, obj, old):
+    # A controller that notes something in an annotation together with a status has not changed what is wanted.
+    if target.subresource != "status" and _spec_changed(resource, obj, old):
         obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
     if obj == old and converting.is_up_to_date(resource, row):
         return Answer(resource, encode(old))
