@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from butler.apiserver.server import Server
 from tests.apiserver.test_operators_habits import MAPS, install
 from tests.apiserver.webhook import Json, allowed, serving
+from tests.apiserver.wire import MERGE_PATCH
 from tests.conftest import Answered, Api
 
 NAMED = 'admission webhook "tests.example.com" denied the request'
@@ -118,3 +120,98 @@ async def test_an_answer_that_cannot_be_used_fails_the_request_unless_the_webhoo
     assert (refused.status, refused.body["message"]) == (500, FAILED + problem)
     await api("DELETE", f"/apis/admissionregistration.k8s.io/v1/{kind.lower()}webhookconfigurations/tests")
     assert (await answer_to(api, response, kind, failurePolicy="Ignore")).status == 201
+
+
+# -- what a webhook may not change -----------------------------------------------------------------------------------
+
+WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
+WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}}
+MEDDLING: list[Json] = [
+    {"op": "add", "path": "/metadata/generation", "value": 77},
+    {"op": "add", "path": "/metadata/creationTimestamp", "value": "2001-01-01T00:00:00Z"},
+    {"op": "add", "path": "/spec/by", "value": "webhook"},
+    {"op": "add", "path": "/status", "value": {"by": "webhook"}},
+]
+
+
+async def define_widgets(api: Api, server: Server) -> None:
+    """A kind with a status."""
+    loose = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": loose, "status": loose}}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": schema, "subresources": {"status": {}}}
+    spec = {"group": "example.com", "scope": "Namespaced", "versions": [version]}
+    names = {"plural": "widgets", "kind": "Widget", "singular": "widget"}
+    definition = {"metadata": {"name": "widgets.example.com"}, "spec": {**spec, "names": names}}
+    made = await api("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+    assert made.status == 201, made.body
+    await server.root.settled()
+
+
+def on(*resources: str, group: str = "example.com") -> Json:
+    return {"apiGroups": [group], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": [*resources]}
+
+
+async def test_a_webhook_changes_neither_the_age_nor_the_status_of_a_new_object(api: Api, server: Server) -> None:
+    await define_widgets(api, server)
+    async with serving(lambda review: allowed(review, MEDDLING)) as hook:
+        await install(api, "Mutating", hook, rules=[on("widgets")])
+        made = (await api("POST", WIDGETS, {**WIDGET, "spec": {}})).body
+    assert (made["spec"], made["metadata"]["generation"]) == ({"by": "webhook"}, 1)
+    assert "status" not in made
+    assert not made["metadata"]["creationTimestamp"].startswith("2001")
+
+
+async def test_a_webhook_changes_the_status_only_when_that_is_written(api: Api, server: Server) -> None:
+    await define_widgets(api, server)
+    await api("POST", WIDGETS, {**WIDGET, "spec": {"size": 1}})
+    async with serving(lambda review: allowed(review, MEDDLING)) as hook:
+        await install(api, "Mutating", hook, rules=[on("widgets", "widgets/status")])
+        reported = (await api("PATCH", f"{WIDGETS}/a/status", {"status": {"ready": True}}, MERGE_PATCH)).body
+        assert (reported["spec"], reported["status"]) == ({"size": 1}, {"by": "webhook"})
+        assert reported["metadata"]["generation"] == 1
+        changed = (await api("PATCH", f"{WIDGETS}/a", {"spec": {"size": 2}}, MERGE_PATCH)).body
+        assert (changed["spec"], changed["metadata"]["generation"]) == ({"size": 2, "by": "webhook"}, 2)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "code", "said"),
+    [
+        (
+            "namespace",
+            "kube-system",
+            400,
+            "the namespace of the provided object does not match the namespace sent on the",
+        ),
+        ("resourceVersion", "1", 400, "resourceVersion should not be set on objects to be created"),
+    ],
+)
+async def test_a_webhook_neither_moves_nor_versions_a_new_object(
+    api: Api, field: str, value: str, code: int, said: str
+) -> None:
+    patch = [{"op": "add", "path": f"/metadata/{field}", "value": value}]
+    async with serving(lambda review: allowed(review, patch)) as hook:
+        await install(api, "Mutating", hook)
+        refused = await api("POST", MAPS, {"metadata": {"name": "c"}})
+    assert (refused.status, refused.body["message"].startswith(said)) == (code, True), refused.body
+
+
+async def test_an_object_that_a_webhook_renames_is_found_under_its_new_name(api: Api) -> None:
+    patch = [
+        {"op": "replace", "path": "/metadata/name", "value": "renamed"},
+        {"op": "replace", "path": "/metadata/uid", "value": "chosen"},
+    ]
+    async with serving(lambda review: allowed(review, patch)) as hook:
+        await install(api, "Mutating", hook)
+        await api("POST", MAPS, {"metadata": {"name": "c"}})
+    assert (await api("GET", f"{MAPS}/c")).status == 404
+    found = await api("GET", f"{MAPS}/renamed")
+    assert (found.status, found.body["metadata"]["uid"] != "chosen") == (200, True)
+
+
+async def test_a_webhook_that_answers_with_an_old_version_has_the_change_refused(api: Api) -> None:
+    await api("POST", MAPS, {"metadata": {"name": "c"}})
+    patch = [{"op": "replace", "path": "/metadata/resourceVersion", "value": "1"}]
+    async with serving(lambda review: allowed(review, patch)) as hook:
+        await install(api, "Mutating", hook)
+        refused = await api("PATCH", f"{MAPS}/c", {"data": {"k": "v"}}, MERGE_PATCH)
+    assert (refused.status, refused.body["reason"]) == (409, "Conflict")

@@ -36,9 +36,7 @@ async def _create(space: Space, target: Target, config: Object, options: WriteOp
     obj = _applied(space, target, None, config, options)
     writing.start_life(space, target.resource, obj)
     complete(space, target, obj, options.user)
-    if space.admission.concerns(target.resource, "CREATE", target.subresource):
-        await space.admission.mutate("CREATE", target, obj, None, options)
-    return await writing.insert(space, target, obj, options)
+    return await writing.insert(space, await writing.with_webhooks(space, target, obj, options), obj, options)
 
 
 def _applied(space: Space, target: Target, live: Object | None, config: Object, options: WriteOptions) -> Object:

@@ -44,8 +44,7 @@ async def create(space: Space, target: Target, obj: Object, options: WriteOption
     """Store a new object. Raises AlreadyExists, Invalid, BadRequest, NotFound (its namespace), Forbidden."""
     resource = target.resource
     obj = accept(space, target, obj, options)
-    if not options.dry_run and obj["metadata"].get("resourceVersion", "").strip("0").isdigit():
-        raise Unclassified("resourceVersion should not be set on objects to be created")
+    _check_unversioned(obj, options)
     target = _named(space, target, obj)
     if "create" not in resource.verbs:
         raise refusals.forbidden(target, "create not allowed while custom resource definition is terminating")
@@ -55,9 +54,20 @@ async def create(space: Space, target: Target, obj: Object, options: WriteOption
     by = Writer(options.manager, resource.api_version, born, target.subresource)
     record_create(obj, resource.schema, by, reset=("status",) if resource.status else ())
     complete(space, target, obj, options.user)
-    if space.admission.concerns(resource, "CREATE", target.subresource):
-        await space.admission.mutate("CREATE", target, obj, None, options)
-    return await insert(space, target, obj, options)
+    return await insert(space, await with_webhooks(space, target, obj, options), obj, options)
+
+
+async def with_webhooks(space: Space, target: Target, obj: Object, options: WriteOptions) -> Target:
+    """Let webhooks change a new object, in place, but not what the server alone chooses. Answers what it is called."""
+    if not space.admission.concerns(target.resource, "CREATE", target.subresource):
+        return target
+    chosen = {name: obj["metadata"][name] for name in ("uid", "creationTimestamp")}
+    await space.admission.mutate("CREATE", target, obj, None, options)
+    _check_place(target, obj)
+    _check_unversioned(obj, options)
+    obj["metadata"] |= chosen
+    _begin_count(target.resource, obj)
+    return Target(target.resource, target.namespace, obj["metadata"].get("name", ""), target.subresource)
 
 
 async def insert(space: Space, target: Target, obj: Object, options: WriteOptions) -> Answer:
@@ -153,6 +163,9 @@ async def _replace(
     asked = space.admission.concerns(resource, "UPDATE", target.subresource)
     if asked:
         await space.admission.mutate("UPDATE", target, obj, old, options)
+        _check_place(target, obj)
+        _check_precondition(target, obj, old)
+        obj = _carried_over(target, obj, old)
     if resource.behaviour is not None:
         if resource.behaviour.settle(obj):
             keep_times(obj, old)
@@ -208,6 +221,19 @@ def _named(space: Space, target: Target, obj: Object) -> Target:
     return Target(target.resource, target.namespace, meta.get("name", ""), target.subresource)
 
 
+def _check_unversioned(obj: Object, options: WriteOptions) -> None:
+    if not options.dry_run and obj["metadata"].get("resourceVersion", "").strip("0").isdigit():
+        raise Unclassified("resourceVersion should not be set on objects to be created")
+
+
+def _check_place(target: Target, obj: Object) -> None:
+    """A webhook may not move an object to another namespace. Raises BadRequest."""
+    if not target.resource.namespaced:
+        obj["metadata"].pop("namespace", None)
+    elif obj["metadata"].setdefault("namespace", target.namespace) != target.namespace:
+        raise refusals.wrong_namespace()
+
+
 def check_namespace(space: Space, target: Target) -> None:
     """Objects go only into namespaces that exist and are not on their way out."""
     if not target.resource.namespaced:
@@ -226,8 +252,13 @@ def start_life(space: Space, resource: Resource, obj: Object) -> None:
         meta.pop(name, None)
     meta["uid"] = space.new_uid()
     meta["creationTimestamp"] = space.timestamp()
+    _begin_count(resource, obj)
+
+
+def _begin_count(resource: Resource, obj: Object) -> None:
+    """A new object is of the first generation, and nothing has been seen of it."""
     if resource.is_custom or has_generation(resource.group, resource.kind):
-        meta["generation"] = 1
+        obj["metadata"]["generation"] = 1
     if resource.status and resource.is_custom:
         obj.pop("status", None)
 

@@ -175,6 +175,25 @@ CASES = (
         _ask({"allowed": True, "patch": _encoded(_ADD), "patchType": "JSONPatch", "warnings": ["done"]}),
     ),
     case(
+        "a mutating webhook changes what it may not",
+        *_asked("Mutating"),
+        *[
+            _ask(
+                {
+                    "allowed": True,
+                    "patch": _encoded([{"op": "add", "path": f"/metadata/{field}", "value": value}]),
+                    "patchType": "JSONPatch",
+                }
+            )
+            for field, value in (
+                ("uid", "chosen"),
+                ("creationTimestamp", "2001-01-01T00:00:00Z"),
+                ("namespace", "default"),
+                ("name", "renamed"),
+            )
+        ],
+    ),
+    case(
         "a webhook that may fail",
         *_asked("Validating", failurePolicy="Ignore"),
         _ask({"allowed": "no"}),
