@@ -164,6 +164,19 @@ async def test_an_annotation_that_comes_with_a_status_is_no_new_generation(api: 
     assert noted.body["metadata"]["generation"] == 1
 
 
+async def test_a_job_keeps_the_labels_it_was_given_even_when_its_pods_have_the_same(api: Api) -> None:
+    """Argo Rollouts makes such jobs; only a job without labels of its own shows those of its pods."""
+    labels = {"run": "1"}
+    pod = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}
+    spec = {"template": {"metadata": {"labels": labels}, "spec": pod}}
+    at = "/apis/batch/v1/namespaces/default/jobs"
+    given = await api("POST", at, {"metadata": {"name": "given", "labels": labels}, "spec": spec})
+    assert given.body["metadata"]["labels"] == labels
+    plain = await api("POST", at, {"metadata": {"name": "plain"}, "spec": spec})
+    assert plain.body["metadata"]["labels"] == plain.body["spec"]["template"]["metadata"]["labels"]
+    assert plain.body["metadata"]["labels"]["batch.kubernetes.io/job-name"] == "plain"
+
+
 # -- admission webhooks ----------------------------------------------------------------------------------------------
 
 

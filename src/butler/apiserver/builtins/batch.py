@@ -46,7 +46,7 @@ def _fill_job(obj: Object) -> None:
     spec.setdefault("suspend", False)
     spec.setdefault("manualSelector", False)
     spec.setdefault("podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
-    _copy_labels(obj)
+    _share_labels(obj)
 
 
 def _fill_template_and_policy(spec: Object) -> None:
@@ -56,25 +56,31 @@ def _fill_template_and_policy(spec: Object) -> None:
             pattern["status"] = pattern.get("status") or "True"
 
 
-def _copy_labels(obj: Object) -> None:
-    """A job without labels shows those of its pods."""
+def _share_labels(obj: Object) -> None:
+    """A job without labels has those of its pods: the same ones, so that it gets what they get."""
     labels = obj["spec"]["template"]["metadata"].get("labels")
     if labels and not obj["metadata"].get("labels"):
-        obj["metadata"]["labels"] = dict(labels)
+        obj["metadata"]["labels"] = labels
+
+
+def _has_labels_of_pods(obj: Object) -> bool:
+    """Whether they are the same ones, and not only alike."""
+    labels = obj["metadata"].get("labels")
+    return labels is not None and labels is obj["spec"]["template"]["metadata"].get("labels")
 
 
 def _begin_job(obj: Object) -> None:
-    labels = obj["spec"]["template"]["metadata"].get("labels")
-    if labels and obj["metadata"].get("labels") == labels:
-        # Copied before, and then shared with the template.
+    if _has_labels_of_pods(obj):
         del obj["metadata"]["labels"]
     if not obj["spec"]["manualSelector"]:
         _generate_selector(obj["spec"], obj["metadata"])
-    _copy_labels(obj)
+    _carry_job(obj, obj)
 
 
 def _carry_job(obj: Object, _old: Object) -> None:
-    _copy_labels(obj)
+    _share_labels(obj)
+    if _has_labels_of_pods(obj):
+        obj["metadata"]["labels"] = dict(obj["metadata"]["labels"])
 
 
 def _generate_selector(spec: Object, metadata: Object) -> None:
