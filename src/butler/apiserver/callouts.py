@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 import msgspec
 
+from . import backends
 from .resources import Object
 from .schema import go_json
 from .schema.decoding import TYPE_STRUCT, Malformed, go_kind
@@ -23,10 +24,6 @@ _ANSWER_LIMIT = 3 * 1024 * 1024
 
 class CallFailed(Exception):
     """The webhook could not be asked."""
-
-
-class _NoBackend(Exception):
-    """Nobody is behind a service."""
 
 
 class Callouts:
@@ -42,7 +39,7 @@ class Callouts:
         known_as, url, server_name = self._addresses(client, patience)
         try:
             async with self._client().post(
-                url or self._backend(client["service"]),
+                url or backends.url_behind(self._space, client["service"]),
                 data=msgspec.json.encode(review),
                 headers={"Content-Type": "application/json", "Accept": "application/json"},
                 ssl=self._context(client.get("caBundle", "")),
@@ -53,7 +50,7 @@ class Callouts:
                 content = await _whole(response)
         except TimeoutError as error:
             raise CallFailed(f'Post "{known_as}": context deadline exceeded') from error
-        except (aiohttp.ClientError, OSError, _NoBackend) as error:
+        except (aiohttp.ClientError, OSError, backends.NoBackend) as error:
             raise CallFailed(f'Post "{known_as}": {_reason(error)}') from error
         if response.status != 200:
             raise CallFailed(_refusal(response.status, content.decode(errors="replace")))
@@ -71,27 +68,6 @@ class Callouts:
         service = client["service"]
         name = f"{service['name']}.{service['namespace']}.svc"
         return f"https://{name}:{service.get('port', 443)}{service.get('path', '')}{limit}", "", name
-
-    def _backend(self, reference: Object) -> str:
-        """The URL of a program behind a service. Raises _NoBackend."""
-        name, namespace = reference["name"], reference["namespace"]
-        services, endpoints = self._space.kinds.at("", "v1", "services"), self._space.kinds.at("", "v1", "endpoints")
-        assert services is not None
-        assert endpoints is not None
-        service = self._space.find(services, namespace, name)
-        if service is None:
-            raise _NoBackend(f'service "{name}" not found')
-        port, path = int(reference.get("port", 443)), reference.get("path", "")
-        spec = service.get("spec") or {}
-        if spec.get("type") == "ExternalName":
-            return f"https://{spec['externalName']}:{port}{path}"
-        wanted: Object = next((one for one in spec.get("ports") or () if one["port"] == port), {})
-        found = self._space.find(endpoints, namespace, name) or {}
-        for subset in found.get("subsets") or ():
-            for backend in subset.get("ports") or ():
-                if subset.get("addresses") and backend.get("name", "") == wanted.get("name", ""):
-                    return f"https://{subset['addresses'][0]['ip']}:{backend['port']}{path}"
-        raise _NoBackend(f'no endpoints available for service "{name}"')
 
     def _client(self) -> aiohttp.ClientSession:
         if self._session is None:
