@@ -67,6 +67,27 @@ def service(**port: Any) -> dict[str, Any]:
             of("Service", spec={"ports": {}}),
             "json: cannot unmarshal object into Go struct field ServiceSpec.spec.ports of type []v1.ServicePort",
         ),
+        (
+            of("Pod", spec={"volumes": [{"configMap": {"name": True}}]}),
+            (
+                "json: cannot unmarshal bool into Go struct field "
+                "ConfigMapVolumeSource.spec.volumes.VolumeSource.configMap.LocalObjectReference.name of type string"
+            ),
+        ),
+        (
+            of("Pod", spec={"containers": [{"livenessProbe": {"httpGet": {"path": 5}}}]}),
+            (
+                "json: cannot unmarshal number into Go struct field "
+                "HTTPGetAction.spec.containers.livenessProbe.ProbeHandler.httpGet.path of type string"
+            ),
+        ),
+        (
+            of("PersistentVolume", spec={"storageClassName": "s", "nfs": {"path": 5}}),
+            (
+                "json: cannot unmarshal number into Go struct field "
+                "NFSVolumeSource.spec.PersistentVolumeSource.nfs.path of type string"
+            ),
+        ),
         (of("Pod", spec=[]), "json: cannot unmarshal array into Go struct field Pod.spec of type v1.PodSpec"),
         (of("Secret", data={"a": "!!"}), "illegal base64 data at input byte 0"),
         (of("Secret", data={"a": "YQ="}), "illegal base64 data at input byte 3"),

@@ -10,6 +10,7 @@ from typing import Any
 
 from butler.kube import quantity
 
+from .inlined import go_path
 from .model import Schema
 from .shape import Check, is_opaque, is_quantity, is_schema_union, typed_shape
 from .times import micro_text, second_text
@@ -88,7 +89,8 @@ class _Decoder:
             elif value[name] is None:
                 del value[name]
             else:
-                where = f"{field}.{name}" if field else name
+                shown = go_path(owner, name)
+                where = f"{field}.{shown}" if field else shown
                 value[name] = self._value(value[name], below, inner, (owner, where))
 
     def _value(self, value: Any, schema: Schema, path: str, field: tuple[str, str]) -> Any:

@@ -8,7 +8,19 @@ from tests.real.differential.commands import Command, script
 
 _POD = "run web --image=nginx:1 --port=80 --labels=app=web"
 
+_WRONG_TYPES = (
+    "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {volumes: [{name: v, configMap: {name: true}}]}}",
+    "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{livenessProbe: {httpGet: {path: 5}}}]}}",
+    "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{env: [{valueFrom: {secretKeyRef: {name: 5}}}]}]}}",
+    "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{envFrom: [{configMapRef: {name: 5}}]}]}}",
+    "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {ephemeralContainers: [{name: 5}]}}",
+    "{apiVersion: v1, kind: PersistentVolume, metadata: {name: p}, spec: {nfs: {path: 5}}}",
+    "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: p}, spec: {rules: [{http: {paths: 5}}]}}",
+    "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: p}, webhooks: [{rules: [{apiGroups: 5}]}]}",
+)
+
 SCRIPTS = (
+    script("values of a wrong type", *[Command("create -f -", text) for text in _WRONG_TYPES]),
     script(
         "ConfigMaps and Secrets",
         "create configmap a --from-literal=k=v --from-literal=l=w",
