@@ -32,6 +32,13 @@ from .writing import create, rebuild
 
 SYSTEM_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
+_PRIORITIES = {
+    "system-cluster-critical": (
+        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."
+    ),
+    "system-node-critical": "Used for system critical pods that must not be moved from their current node.",
+}
+"""What Kubernetes says of the classes it brings."""
 _NETWORKS = {"IPv4": SERVICE_NETWORK, "IPv6": "fd00:10:96::/112"}
 _ELSEWHERE = {"IPv4": "192.0.2.1", "IPv6": "2001:db8::1"}
 """Addresses for documentation: unlike the server's own, which may be on the loopback interface, they are valid."""
@@ -55,6 +62,7 @@ def system_objects() -> list[Object]:
                 "kind": "PriorityClass",
                 "metadata": {"name": name},
                 "value": value,
+                "description": _PRIORITIES[name],
             }
             for name, value in SYSTEM_PRIORITIES.items()
         ),

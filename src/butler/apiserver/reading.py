@@ -13,7 +13,7 @@ from butler.errors import ApiError, BadRequest, Cause, Details, Expired, Timeout
 from butler.kube.selectors import FieldSelector, LabelSelector
 
 from . import refusals
-from .builtins.selecting import selected_text
+from .builtins.selecting import not_selectable, selected_text
 from .requests import Answer, ListOptions, Target
 from .resources import Resource
 from .schema import go_json
@@ -138,7 +138,7 @@ class Matcher:
 
 def _unknown_field(resource: Resource, path: str) -> BadRequest:
     if resource.is_custom or resource.selectable_fields:
-        return BadRequest(f"field label not supported: {path}")
+        return BadRequest(not_selectable(resource.qualified, path))
     known = 'only "metadata.name", "metadata.namespace"'
     return BadRequest(f"{go_quoted(path)} is not a known field selector: {known}")
 

@@ -175,12 +175,10 @@ def _check_restart_policy(found: Problems, spec: Object, path: str) -> None:
 
 
 def _check_job_update(obj: Object, old: Object) -> list[FieldError]:
-    found: Problems = []
+    found = _check_job(obj)
     spec, before = obj["spec"], old["spec"]
-    _check_job_spec(found, spec, "spec")
-    _check_job_selector(found, spec)
     _check_completions(found, spec, before)
-    unchanged(found, "spec.selector", spec.get("selector"), before.get("selector"))
+    selectors.check_unchanged(found, spec.get("selector"), before.get("selector"))
     if not _may_change_template(spec, before, old):
         unchanged(found, "spec.template", spec["template"], before["template"])
     for name in _FIXED:

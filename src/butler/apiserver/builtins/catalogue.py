@@ -13,6 +13,7 @@ from . import data, openapi
 from .translations import TRANSLATIONS
 
 _SELECTABLE = {
+    "resourceslices.resource.k8s.io": ("spec.driver", "spec.nodeName"),
     "pods": (
         "spec.nodeName",
         "spec.restartPolicy",

@@ -17,6 +17,15 @@ _KEPT_AT = {
     ("jobs.batch", "status.successful"): ("status.succeeded",),
     ("events", "source"): ("source.component", "reportingComponent"),
 }
+_REFUSALS = {
+    "jobs.batch": 'field label "{}" not supported for Job',
+    "resourceslices.resource.k8s.io": "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {}",
+}
+
+
+def not_selectable(qualified: str, path: str) -> str:
+    """What a client is told that selects by another field; a few kinds have words of their own for it."""
+    return _REFUSALS.get(qualified, "field label not supported: {}").format(path)
 
 
 def selected_text(qualified: str, obj: Mapping[str, Any], path: str) -> str:

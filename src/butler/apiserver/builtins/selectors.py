@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import formats
-from .problems import Problems, bad, forbidden, refuse_each, required
+from .problems import Problems, bad, forbidden, refuse_each, required, unchanged
 
 Selector = Mapping[str, Any]
 
@@ -53,6 +53,11 @@ def in_order(selector: Selector) -> dict[str, Any]:
     if selector.get("matchExpressions"):
         shown["matchExpressions"] = selector["matchExpressions"]
     return shown
+
+
+def check_unchanged(found: Problems, selector: Selector | None, old: Selector | None) -> None:
+    """A workload keeps the selector it was made with."""
+    unchanged(found, "spec.selector", *(None if one is None else in_order(one) for one in (selector, old)))
 
 
 def is_empty(selector: Selector | None) -> bool:

@@ -178,7 +178,7 @@ def _check_deployment_update(obj: Object, old: Object) -> list[FieldError]:
     if obj.get("status") != old.get("status"):
         return _check_counts(obj["status"])
     found = _check_deployment(obj)
-    unchanged(found, "spec.selector", obj["spec"].get("selector"), old["spec"].get("selector"))
+    selectors.check_unchanged(found, obj["spec"].get("selector"), old["spec"].get("selector"))
     return found
 
 
@@ -210,7 +210,7 @@ def _check_replica_set(obj: Object) -> list[FieldError]:
 
 def _check_replica_set_update(obj: Object, old: Object) -> list[FieldError]:
     found = _check_replica_set(obj)
-    unchanged(found, "spec.selector", obj["spec"].get("selector"), old["spec"].get("selector"))
+    selectors.check_unchanged(found, obj["spec"].get("selector"), old["spec"].get("selector"))
     return found
 
 
@@ -261,7 +261,7 @@ def _carry_daemon_set(obj: Object, old: Object) -> None:
 
 def _check_daemon_set_update(obj: Object, old: Object) -> list[FieldError]:
     found: Problems = []
-    unchanged(found, "spec.selector", obj["spec"].get("selector"), old["spec"].get("selector"))
+    selectors.check_unchanged(found, obj["spec"].get("selector"), old["spec"].get("selector"))
     return [*found, *_check_daemon_set(obj)]
 
 

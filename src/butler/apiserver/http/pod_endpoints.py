@@ -18,6 +18,7 @@ from butler.apiserver.resources import Object, Resource
 from butler.errors import BadRequest, ServiceUnavailable
 
 from . import answers, intake
+from .log_options import check_log_options
 
 if TYPE_CHECKING:
     from .face import Call
@@ -67,6 +68,8 @@ def _pods(part: str) -> Resource:
 async def stream(call: Call) -> StreamResponse:
     """Say, as far as the real server gets without a kubelet, what keeps the request from one."""
     target = call.target
+    if target.subresource == "log":
+        check_log_options(target.name, call.query)
     pod = (await reading.get(call.space, Target(target.resource, target.namespace, target.name))).decode()
     if target.subresource != "portforward":
         _check_container(pod, call.query.get("container", ""))

@@ -53,6 +53,16 @@ SCRIPTS = (
         "get deployment web -o yaml",
     ),
     script(
+        "selectors",
+        "create job once --image=busybox",
+        _WEB,
+        """patch job once --type=merge -p '{"spec":{"selector":{"matchLabels":{"a":"b"}}}}'""",
+        """patch job once --type=json -p '[{"op":"remove","path":"/spec/selector"}]'""",
+        """patch deployment web --type=merge -p '{"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}}}}}'""",
+        """patch job once -p '{"spec":{"completions":3}}'""",
+        """patch job once -p '{"spec":{"suspend":true,"parallelism":3}}'""",
+    ),
+    script(
         "edit",
         Command("create -f -", _SETTINGS),
         "edit configmap settings",

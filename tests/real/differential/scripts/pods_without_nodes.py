@@ -24,6 +24,20 @@ SCRIPTS = (
         "logs web",
         "logs web -c none",
         "logs none",
+        "logs web --since=-5s",
+        *[
+            f"get --raw /api/v1/namespaces/$ns/pods/web/log?{query}"
+            for query in (
+                "tailLines=x",
+                "tailLines=-1",
+                "limitBytes=0",
+                "sinceSeconds=99999999999999999999",
+                "sinceTime=x",
+                "stream=Stdout",
+                "tailLines=x&container=none",
+            )
+        ],
+        "get --raw '/api/v1/namespaces/$ns/pods/web/log?sinceSeconds=5&sinceTime=2026-01-01T00:00:00Z'",
         "logs -l app=web",
         "logs deployment/none",
         "exec web -- true",
