@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from . import refusals, reviews, webhooks
 from .auth.escalation import confirm_no_escalation
+from .builtins.pods import SYSTEM_PRIORITIES
 from .matching import Question
 from .policies.dispatching import Policies
 from .requests import Target, WriteOptions
@@ -64,10 +65,11 @@ class Admission:
         """The server's own rules. Raises Forbidden."""
         resource = target.resource
         if operation == "DELETE":
-            if resource.storage_key == "/namespaces" and target.name in KEPT_NAMESPACES:
-                raise refusals.forbidden(target, "this namespace may not be deleted")
+            _check_deletion(target)
         elif resource.group == _RBAC and obj is not None:
             confirm_no_escalation(self._space.rbac, options.user, resource.kind, obj, old, target.name if old else "")
+        elif obj is not None:
+            self._space.limits.check(target, obj, old)
 
     async def mutate(
         self, operation: str, target: Target, obj: Object, old: Object | None, options: WriteOptions
@@ -133,6 +135,14 @@ class Admission:
             old = await between(resource, seen_as, old) if old is not None else None
         question = Question(operation, target, obj, old, options, seen_as)
         return question if hook.wants(self._space, question) else None
+
+
+def _check_deletion(target: Target) -> None:
+    match target.resource.storage_key:
+        case "/namespaces" if target.name in KEPT_NAMESPACES:
+            raise refusals.forbidden(target, "this namespace may not be deleted")
+        case "scheduling.k8s.io/priorityclasses" if target.name in SYSTEM_PRIORITIES:
+            raise refusals.forbidden(target, "this is a system priority class and cannot be deleted")
 
 
 def _with(hooks: list[Webhook], configuration: str, new: list[Webhook]) -> list[Webhook]:

@@ -24,6 +24,7 @@ def complete(space: Space, target: Target, obj: Object, user: UserInfo) -> None:
     """Complete a new object in place. Raises Forbidden when something it names does not exist."""
     match target.resource.storage_key:
         case "/pods":
+            space.limits.fill(target.namespace, obj)
             pods.admit(obj["spec"])
             _check_runtime(space, target, obj["spec"])
             _give_account(space, target, obj)

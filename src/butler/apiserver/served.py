@@ -43,6 +43,7 @@ from .storage.events import Event
 from .storage.store import Store
 from .watching import Hub
 
+_LIMITS = "/limitranges"
 _RBAC = "rbac.authorization.k8s.io"
 _RBAC_KINDS = {
     f"{_RBAC}/clusterroles": "ClusterRole",
@@ -148,6 +149,8 @@ class ServedSpace(Space):
         for resource, kind in _POLICY_KINDS.items():
             for row in self.store.rows(self.name, resource):
                 self.admission.policies.configure(kind, row.key, row.decode())
+        for row in self.store.rows(self.name, _LIMITS):
+            self.limits.note(row.key, row.decode())
         self._policy_statuses.load(self.store.rows(self.name, _POLICIES))
         if self.store.newest_in(self.name, f"{_RBAC}/clusterroles") > since:
             self._aggregation.worker.add("")
@@ -228,6 +231,7 @@ class ServedSpace(Space):
             "/secrets": [self._token_secrets.see],
             "/serviceaccounts": [self._token_secrets.see_account],
             "/services": [self._see_service],
+            _LIMITS: [self._see_limits],
             _DEFINITIONS: [self._definitions.see],
             f"{_RBAC}/clusterroles": [self._aggregation.see],
         }
@@ -244,6 +248,9 @@ class ServedSpace(Space):
 
     def _see_service(self, event: Event) -> None:
         self.addresses.note(event.key, None if event.change is Change.DELETED else event.object)
+
+    def _see_limits(self, event: Event) -> None:
+        self.limits.note(event.key, None if event.change is Change.DELETED else event.object)
 
     def _see_role(self, kind: str, event: Event) -> None:
         if not self.rbac.is_loaded:

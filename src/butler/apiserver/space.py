@@ -16,6 +16,7 @@ from .callouts import Callouts
 from .checks import Checks
 from .converting import Converter
 from .kinds import Kinds
+from .limits import Limits
 from .requests import Target, object_key
 from .resources import Object, Resource
 from .service_addresses import ServiceAddresses
@@ -45,6 +46,7 @@ class Space:
         self.admission = Admission(self)
         self.rbac = Rbac()
         self.addresses = ServiceAddresses()
+        self.limits = Limits()
         self.namespaces: dict[str, bool] = {}
         """Every namespace, and whether it is terminating."""
         self.is_gone = False

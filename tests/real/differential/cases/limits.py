@@ -7,8 +7,8 @@ from typing import Any
 from tests.real.differential.conversations import DEFINITIONS
 from tests.real.differential.differences import CEL_COST, DEEP, HEALTH, NETWORK, OPENAPI, QUOTAS, TAINT
 from tests.real.differential.kinds import GADGETS, TEXT, definition, structure
-from tests.real.differential.steps import case, get, post, quietly, status
-from tests.real.differential.vocabulary import ACCOUNTS, CORE, PODS, made, pod
+from tests.real.differential.steps import case, get, patch, post, quietly, status
+from tests.real.differential.vocabulary import ACCOUNTS, CORE, PODS, container, made, pod
 
 _LISTS = {"type": "array", "items": {"type": "array", "items": TEXT}}
 _COSTLY = structure(
@@ -59,7 +59,16 @@ CASES = (
                 made("v1", "LimitRange", "r", spec={"limits": [{"type": "Container", "min": {"cpu": "1"}}]}),
             )
         ),
-        post(PODS, pod("a"), differs={"body": QUOTAS}),
+        post(PODS, pod("a")),
+        post(PODS, pod("b", containers=[container(resources={"requests": {"cpu": "500m"}})])),
+    ),
+    case(
+        "more than a quota allows",
+        *quietly(
+            post(f"{CORE}/resourcequotas", made("v1", "ResourceQuota", "q", spec={"hard": {"secrets": "1"}})),
+            patch(f"{CORE}/resourcequotas/q/status", {"status": {"hard": {"secrets": "1"}, "used": {"secrets": "1"}}}),
+        ),
+        post(f"{CORE}/secrets", made("v1", "Secret", "a"), differs={"answer": QUOTAS}),
     ),
     case("health in detail", get("/healthz?verbose", differs={"body": HEALTH})),
     case(

@@ -32,6 +32,8 @@ SCRIPTS = (
         Command("delete -f - --ignore-not-found", "{apiVersion: v1, kind: ConfigMap, metadata: {name: none}}"),
         "delete --raw /api/v1/namespaces/$ns/configmaps/none",
         "delete all --all",
+        "delete priorityclass system-node-critical",
+        "delete namespace kube-system --dry-run=server",
     ),
     script(
         "finalizers and waiting",
