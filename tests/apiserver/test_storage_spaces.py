@@ -136,13 +136,13 @@ async def test_an_object_that_ends_at_once_leaves_no_mark(tmp_path: Path) -> Non
     await store.close()
 
 
-async def test_what_was_not_finished_is_found_in_a_file_without_marks(tmp_path: Path) -> None:
+async def test_what_was_not_finished_is_found_in_a_file_of_the_first_format(tmp_path: Path) -> None:
     store = Store(tmp_path / "state.db")
     await end(store, "a", "ending")
     await put(store, "a", "staying", "{}")
     await store.close()
     with sqlite3.connect(tmp_path / "state.db") as connection:
-        connection.execute("DROP TABLE ending")
+        connection.executescript("DROP TABLE ending; PRAGMA user_version=1")
     connection.close()
     again = Store(tmp_path / "state.db")
     assert unfinished(again) == {("a", "ending")}

@@ -16,7 +16,11 @@ from butler.errors import DataDamaged, DataVersion, StorageError
 from . import queries
 
 APPLICATION_ID = 0x42544C52
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+_OLDEST_VERSION = 1
+
+_ENDING = "CREATE TABLE ending (bucket INTEGER NOT NULL, key TEXT NOT NULL, PRIMARY KEY (bucket, key)) WITHOUT ROWID;"
+"""Objects somebody asked to delete, so that a start does not read all others to find them."""
 
 _TABLES = """
 CREATE TABLE buckets (
@@ -61,14 +65,14 @@ CREATE INDEX IF NOT EXISTS revisions_that_replace ON revisions (revision, previo
 """What happened to one resource, and what may be compacted, are found without reading all the rest. A file that was
 written before there were these gets them when it is opened."""
 
-_MARKS = f"""
+_FROM_FORMAT_1 = f"""
 BEGIN IMMEDIATE;
-CREATE TABLE ending (bucket INTEGER NOT NULL, key TEXT NOT NULL, PRIMARY KEY (bucket, key)) WITHOUT ROWID;
+{_ENDING}
 INSERT INTO ending {queries.ENDING};
+PRAGMA user_version=2;
 COMMIT;
 """
-"""Which objects somebody asked to delete, so that a start does not read all others to find them. In a file that was
-written before there were marks they are made once."""
+"""What format 2 added."""
 
 _WRITES = """
 CREATE TEMP VIEW writes (revision, bucket, key, change, previous, checksum, value, expires)
@@ -92,7 +96,9 @@ QUICK_CHECK_LIMIT = 64 * 1024 * 1024
 
 
 def open_writer(path: Path | None) -> sqlite3.Connection:
-    """The one connection that writes; creates the tables in a new file. Raises DataDamaged or DataVersion."""
+    """The one connection that writes; a new file gets its tables, an older one today's format.
+
+    Raises DataDamaged, DataVersion or StorageError."""
     connection = _connect(path)
     try:
         _check_identity(connection, path)
@@ -106,10 +112,12 @@ def open_writer(path: Path | None) -> sqlite3.Connection:
         connection.execute(f"PRAGMA wal_autocheckpoint={_LOG_SIZE // page_size}")
         connection.execute("PRAGMA cache_size=-4096")
         connection.execute("PRAGMA temp_store=MEMORY")
-        if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version == 0:
             _create(connection)
-        has_marks = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'ending'").fetchone()
-        connection.executescript(_INDEXES + ("" if has_marks else _MARKS) + _WRITES)
+        elif version == 1:
+            connection.executescript(_FROM_FORMAT_1)
+        connection.executescript(_INDEXES + _WRITES)
     except sqlite3.DatabaseError as error:
         connection.close()
         is_passing = getattr(error, "sqlite_errorname", "").startswith(_PASSING)
@@ -172,9 +180,10 @@ def _check_identity(connection: sqlite3.Connection, path: Path | None) -> None:
         return
     if identity != APPLICATION_ID:
         raise DataDamaged(f"{path}: this is not a database of Butler (application id {identity:#x})")
-    if version != SCHEMA_VERSION:
+    if not _OLDEST_VERSION <= version <= SCHEMA_VERSION:
         raise DataVersion(
-            f"{path}: written in format {version}, this version of Butler reads format {SCHEMA_VERSION}; "
+            f"{path}: written in format {version}, this version of Butler reads formats {_OLDEST_VERSION} to "
+            f"{SCHEMA_VERSION}; "
             "use the version that wrote it, or restore a backup made by this one"
         )
     if path.stat().st_size <= QUICK_CHECK_LIMIT:
@@ -185,7 +194,7 @@ def _check_identity(connection: sqlite3.Connection, path: Path | None) -> None:
 
 def _create(connection: sqlite3.Connection) -> None:
     connection.executescript(
-        f"BEGIN;{_TABLES}PRAGMA application_id={APPLICATION_ID};PRAGMA user_version={SCHEMA_VERSION};COMMIT;"
+        f"BEGIN;{_TABLES}{_ENDING}PRAGMA application_id={APPLICATION_ID};PRAGMA user_version={SCHEMA_VERSION};COMMIT;"
     )
 
 
