@@ -42,6 +42,7 @@ _PRIORITIES = {
 _NETWORKS = {"IPv4": SERVICE_NETWORK, "IPv6": "fd00:10:96::/112"}
 _ELSEWHERE = {"IPv4": "192.0.2.1", "IPv6": "2001:db8::1"}
 """Addresses for documentation: unlike the server's own, which may be on the loopback interface, they are valid."""
+_SOMEBODY = "(the authority of clients)"
 _THEN = datetime(1987, 6, 5, 4, 3, 2, tzinfo=UTC)
 """A moment at which nothing was created."""
 
@@ -69,10 +70,21 @@ def system_objects() -> list[Object]:
     ]
 
 
+def client_authority(certificate: str) -> Object:
+    """By whom others recognise the clients of this API: aggregated servers, the scheduler and controllers read it."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "extension-apiserver-authentication", "namespace": "kube-system"},
+        "data": {"client-ca-file": certificate},
+    }
+
+
 @cache
 def fingerprint() -> str:
     """Changes with `system_objects`."""
-    return hashlib.sha256(msgspec.json.encode(system_objects())).hexdigest()[:16]
+    made = [*system_objects(), client_authority("")]
+    return hashlib.sha256(msgspec.json.encode(made)).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +103,7 @@ class Filling:
     new_uid: Callable[[], str]
     time: str
     service_address: str
+    client_authority: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +114,11 @@ class Pattern:
 
     def filled(self, filling: Filling, revision: int) -> Iterator[tuple[Template, bytes]]:
         """Each object as bytes to store, at the revisions from this one on."""
-        gaps = {b"time": filling.time.encode(), b"address": filling.service_address.encode()}
+        gaps = {
+            b"time": filling.time.encode(),
+            b"address": filling.service_address.encode(),
+            b"authority": msgspec.json.encode(filling.client_authority),
+        }
         for number, template in enumerate(self.templates, revision):
             gaps[b"uid"], gaps[b"revision"] = filling.new_uid().encode(), b"%d" % number
             yield template, template.text % gaps
@@ -130,7 +147,8 @@ async def draw_pattern(kinds: Kinds, authority: str, server: Location, family: s
     space.addresses = ServiceAddresses(_NETWORKS[family])
     space.namespaces.update(dict.fromkeys(SYSTEM_NAMESPACES, False))
     address, place = own_service.first_address(_NETWORKS[family]), Location(_ELSEWHERE[server.family], server.port)
-    made = [(one, options()) for one in (*system_objects(), *own_service.objects(address, place))]
+    ours = (*system_objects(), client_authority(_SOMEBODY), *own_service.objects(address, place))
+    made = [(one, options()) for one in ours]
     for name in SYSTEM_NAMESPACES:
         made += [(one, namespaces.options()) for one in namespaces.contents(name, authority)]
     templates = [await _template(space, one, how, address) for one, how in made]
@@ -152,14 +170,17 @@ async def _template(space: Space, obj: Object, how: WriteOptions, address: str) 
         (f'"{stored["uid"]}"', '"%(uid)b"'),
         (f'"{space.timestamp()}"', '"%(time)b"'),
         (f'"{address}"', '"%(address)b"'),
+        (f'"{_SOMEBODY}"', "%(authority)b"),
     ):
         text = text.replace(given.encode(), gap.encode())
     return Template(resource.storage_key, target.key, text)
 
 
-async def bring_up_to_date(space: Space) -> None:
-    """Create what is missing, and add to default roles what they lack, unless someone said not to."""
-    for default in system_objects():
+async def bring_up_to_date(space: Space, authority: str) -> None:
+    """Create what is missing, and add to default roles what they lack, unless someone said not to.
+
+    `authority` is the PEM of the one that signs the certificates of clients."""
+    for default in (*system_objects(), client_authority(authority)):
         kind = space.kinds.of_api_version(default["apiVersion"], default["kind"])
         assert kind is not None, default["kind"]
         meta = default["metadata"]

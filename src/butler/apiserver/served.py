@@ -284,7 +284,7 @@ class ServedSpace(Space):
         await self._furnishing.idle()
 
     async def _furnish(self, _: str) -> None:
-        await furnishing.bring_up_to_date(self)
+        await furnishing.bring_up_to_date(self, self.keys.authority.pair.certificate.decode())
         if self.record.furnished != furnishing.fingerprint():
             await self._keep(msgspec.structs.replace(self.record, furnished=furnishing.fingerprint()))
 

@@ -131,7 +131,8 @@ class Spaces(Mapping[str, ServedSpace]):
         keys = None if name == ROOT else new_space_keys(name, now)
         record = Record.of(furnishing.fingerprint(), service_network, keys)
         space = Space(name, store, Kinds(built_in()), self._around.clock, self._around.chance)
-        filling = Filling(space.new_uid, space.timestamp(), address)
+        clients = (keys or self._pki.keys).authority.pair.certificate.decode()
+        filling = Filling(space.new_uid, space.timestamp(), address, clients)
         added = [
             (store.bucket(name, template.resource), template.key, value)
             for template, value in pattern.filled(filling, store.next_revision())
