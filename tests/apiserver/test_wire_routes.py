@@ -172,8 +172,15 @@ async def test_json_is_indented_for_people(api: Api, query: str, agent: str, is_
 
 
 async def test_every_answer_says_that_it_may_not_be_kept(api: Api) -> None:
-    for path in (MAPS, f"{MAPS}/nope", "/api/v1/namespaces/default"):
-        assert (await api("GET", path)).headers["Cache-Control"] == "no-cache, private"
+    objects = (MAPS, f"{MAPS}/nope", "/api/v1/namespaces/default")
+    others = ("/version", "/healthz", "/readyz?verbose", "/metrics", "/openapi/v3/none", "/nothing", "/apis/x.y/v1/z")
+    for path in (*objects, *others):
+        assert (await api("GET", path)).headers["Cache-Control"] == "no-cache, private", path
+
+
+async def test_the_keys_of_tokens_may_be_kept_for_an_hour(api: Api) -> None:
+    for path in ("/openid/v1/jwks", "/.well-known/openid-configuration"):
+        assert (await api("GET", path)).headers["Cache-Control"] == "public, max-age=3600", path
 
 
 async def test_strangers_learn_nothing_but_that_they_are_strangers(api: Api) -> None:

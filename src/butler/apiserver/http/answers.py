@@ -25,7 +25,7 @@ _PUSH_LIMIT = 64 * 1024
 """Bytes that may wait in a connection before a watcher is no longer served at once but at its own pace."""
 _WRITE_PATIENCE = 60.0
 """A watcher that takes nothing for so long is gone."""
-_HEADERS = {"Cache-Control": "no-cache, private"}
+UNCACHED = {"Cache-Control": "no-cache, private"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def respond(body: bytes, status: int = 200, *, layout: Layout = PLAIN, warnings:
         body = msgspec.json.format(body, indent=2)
     elif not body.endswith(b"\n"):
         body += b"\n"
-    response = Response(body=body, status=status, headers=_HEADERS, content_type=content_type)
+    response = Response(body=body, status=status, headers=UNCACHED, content_type=content_type)
     _warn(response, warnings)
     return response
 
@@ -169,7 +169,7 @@ def _part(found: Listing, view: View) -> tuple[bytes, bytes]:
 def _streamed(view: View) -> StreamResponse:
     is_protobuf = view.representation.is_protobuf
     content_type = f"{protobuf.CONTENT_TYPE};stream=watch" if is_protobuf else "application/json"
-    response = StreamResponse(headers={**_HEADERS, "Content-Type": content_type})
+    response = StreamResponse(headers={**UNCACHED, "Content-Type": content_type})
     _warn(response, view.warnings)
     response.enable_chunked_encoding()
     return response

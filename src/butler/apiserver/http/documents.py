@@ -13,9 +13,12 @@ from butler.apiserver.documents import Document
 from butler.apiserver.served import ServedSpace
 
 from . import queries
+from .answers import UNCACHED
 
 _HEALTH = ("healthz", "livez", "readyz")
 _OPENAPI = "/openapi/v3/"
+_PLAIN = {**UNCACHED, "X-Content-Type-Options": "nosniff"}
+_FOR_AN_HOUR = {"Cache-Control": "public, max-age=3600"}
 
 
 class Documents:
@@ -35,10 +38,10 @@ class Documents:
                 return _metrics(space)
             case "/openid/v1/jwks":
                 body = msgspec.json.encode(space.access.tokens.key.key_set())
-                return Response(body=body, content_type="application/jwk-set+json")
+                return Response(body=body, content_type="application/jwk-set+json", headers=_FOR_AN_HOUR)
             case "/.well-known/openid-configuration":
                 body = msgspec.json.encode(openid_configuration(f"https://{request.host}{space.prefix}"))
-                return Response(body=body, content_type="application/json")
+                return Response(body=body, content_type="application/json", headers=_FOR_AN_HOUR)
             case "/openapi/v2":
                 return _document(request, space.openapi.v2(accept))
             case "/openapi/v3":
@@ -51,11 +54,11 @@ class Documents:
         if found is not None:
             return _document(request, found)
         if path.startswith(_OPENAPI):
-            return Response(status=404)
+            return Response(status=404, headers=UNCACHED)
         root, *rest = path.split("/")[1:]
         if root == "api" or (root == "apis" and len(rest) > 1 and space.kinds.is_built_in_group(rest[0])):
             raise refusals.no_such_resource()
-        return _missing()
+        return page_not_found()
 
 
 def _check_route(path: str, method: str, accept: str | None) -> None:
@@ -85,14 +88,14 @@ def _health(space: ServedSpace, path: str, query: queries.Query) -> Response:
     checks = space.health()
     asked = path.split("/")[2:]
     if asked and asked[0] not in checks:
-        return _missing()
+        return page_not_found()
     chosen = {asked[0]: checks[asked[0]]} if asked else checks
     failed = [name for name, problem in chosen.items() if problem]
     if not failed and "verbose" not in query:
-        return Response(text="ok")
+        return Response(text="ok", headers=_PLAIN)
     lines = [f"[-]{name} failed: {problem}" if problem else f"[+]{name} ok" for name, problem in chosen.items()]
     end = f"{path.split('/')[1]} check {'failed' if failed else 'passed'}"
-    return Response(text="\n".join([*lines, end, ""]), status=500 if failed else 200)
+    return Response(text="\n".join([*lines, end, ""]), status=500 if failed else 200, headers=_PLAIN)
 
 
 def _metrics(space: ServedSpace) -> Response:
@@ -100,12 +103,13 @@ def _metrics(space: ServedSpace) -> Response:
     for name, kind, text, value in space.figures():
         lines += [f"# HELP {name} {text}", f"# TYPE {name} {kind}", f"{name} {value}"]
     body = "\n".join([*lines, ""]).encode()
-    return Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
+    return Response(body=body, headers={**UNCACHED, "Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
 
 
 def _json(value: object) -> Response:
-    return Response(body=msgspec.json.format(msgspec.json.encode(value), indent=2), content_type="application/json")
+    body = msgspec.json.format(msgspec.json.encode(value), indent=2)
+    return Response(body=body, content_type="application/json", headers=UNCACHED)
 
 
-def _missing() -> Response:
-    return Response(status=404, text="404 page not found\n")
+def page_not_found() -> Response:
+    return Response(status=404, text="404 page not found\n", headers=_PLAIN)

@@ -32,7 +32,7 @@ from butler.errors import (
 
 from . import addresses, answers, intake, queries, subresources
 from .addresses import Address
-from .documents import Documents
+from .documents import Documents, page_not_found
 from .queries import Query
 
 log = logging.getLogger("butler.apiserver")
@@ -380,7 +380,3 @@ _SHOWN_WHEN_GONE = frozenset(
     }
 )
 """Kinds whose last state a deletion answers with, as in Kubernetes."""
-
-
-def page_not_found() -> Response:
-    return Response(status=404, text="404 page not found\n")
