@@ -179,6 +179,25 @@ async def test_a_watcher_that_never_reads_costs_little(server: Server, api: Api)
         await served_promptly(api)
 
 
+@pytest.mark.parametrize("query", ["", "?watch=1"])
+async def test_a_long_list_that_nobody_reads_costs_little(server: Server, api: Api, query: str) -> None:
+    """12 MB are asked for five times; what is kept of them are a few buffers."""
+    for number in range(40):
+        assert (await api("POST", MAPS, config_map(f"long-{number}", filler="x" * 300_000))).status == 201
+    tracemalloc.start()
+    try:
+        async with AsyncExitStack() as stack:
+            for _ in range(5):
+                line = await stack.enter_async_context(connected(server, buffer=2**10))
+                await line.ask("GET", f"{MAPS}{query}")
+                assert await line.status() == 200
+            await served_promptly(api)
+            kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 15e6
+
+
 async def test_a_watcher_that_falls_behind_misses_nothing(server: Server, api: Api) -> None:
     """Far more happens than is kept for it, and then it reads all of it."""
     async with connected(server) as line:

@@ -9,6 +9,7 @@ import logging
 import os
 import socket
 import sys
+from asyncio import sslproto
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from ipaddress import ip_address
@@ -234,8 +235,10 @@ def tune_process() -> None:
     """For a process that mainly serves; call it once, after the start.
 
     Decoded objects come and go by the thousand without cycles, so look for garbage rarely, and never at what stays. And
-    the thread that writes to disk must not wait 5 ms for its turn."""
+    the thread that writes to disk must not wait 5 ms for its turn, nor a connection hold a quarter of a megabyte for
+    what might arrive at once: most are watches, on which nothing does."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     sys.setswitchinterval(0.001)
+    sslproto.SSLProtocol.max_size = 32 * 1024

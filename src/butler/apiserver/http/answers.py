@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -23,6 +23,9 @@ from . import go_yaml
 
 _PUSH_LIMIT = 64 * 1024
 """Bytes that may wait in a connection before a watcher is no longer served at once but at its own pace."""
+_LARGEST_PUSH = 256 * 1024
+_PIECE = 128 * 1024
+"""What is put into a connection at once: TLS copies it more than once."""
 _WRITE_PATIENCE = 60.0
 """A watcher that takes nothing for so long is gone."""
 UNCACHED = {"Cache-Control": "no-cache, private"}
@@ -115,15 +118,25 @@ def refusal(error: ApiError, layout: Layout = PLAIN, warnings: Iterable[str] = (
 
 async def list_in_parts(request: BaseRequest, found: AsyncGenerator[Listing, None], view: View) -> StreamResponse:
     """A list of any length without ever holding all of it."""
-    first = await anext(found)
-    if first.is_last:
-        return listing(first, view)
-    opening, _ = _part(replace(first, values=[]), view)
+    part = await anext(found)
+    if part.is_last:
+        return listing(part, view)
+    opening, _ = _part(replace(part, values=[]), view)
     response = _streamed(view)
-    await response.prepare(request)
-    await response.write(opening)
+    await _begin(response, request)
     try:
-        await _send_parts(response, first, found, view)
+        await response.write(opening)
+        separator = b""
+        while True:
+            for piece in _pieces(_part(part, view)[1]):
+                await _send(response, separator + piece)
+                separator = b","
+            following = await anext(found, None)
+            if following is None:
+                break
+            part = following
+        await response.write(_list_end(part, view))
+        await response.write_eof()
     except (ApiError, ConnectionError, TimeoutError):
         # It cannot be said any more, but nobody may take this for the whole list.
         if request.transport is not None:
@@ -133,35 +146,28 @@ async def list_in_parts(request: BaseRequest, found: AsyncGenerator[Listing, Non
     return response
 
 
-async def _send_parts(
-    response: StreamResponse, first: Listing, rest: AsyncGenerator[Listing, None], view: View
-) -> None:
-    separator, last = b"", first
-    async for last in _joined(first, rest):
-        _, items = _part(last, view)
-        if items:
-            async with asyncio.timeout(_WRITE_PATIENCE):
-                await response.write(separator + items)
-            separator = b","
+def _list_end(last: Listing, view: View) -> bytes:
     metadata = _list_metadata(last, view)
-    shown = metadata if view.is_plain else partial.list_metadata(metadata)
-    await response.write(b'],"metadata":%b}\n' % msgspec.json.encode(shown))
-    await response.write_eof()
+    return b'],"metadata":%b}\n' % msgspec.json.encode(metadata if view.is_plain else partial.list_metadata(metadata))
 
 
-async def _joined(first: Listing, rest: AsyncGenerator[Listing, None]) -> AsyncIterator[Listing]:
-    yield first
-    async for part in rest:
-        yield part
+def _pieces(items: list[bytes]) -> Iterator[bytes]:
+    """The items joined, some at a time, so that they are never held twice."""
+    start = size = 0
+    for end, item in enumerate(items, 1):
+        size += len(item)
+        if size >= _PIECE or end == len(items):
+            yield b",".join(items[start:end])
+            start, size = end, 0
 
 
-def _part(found: Listing, view: View) -> tuple[bytes, bytes]:
+def _part(found: Listing, view: View) -> tuple[bytes, list[bytes]]:
     """How the list begins that this is a part of, up to its first item; and the items of this part."""
     if view.is_plain:
-        return _list_head(found.resource)[:-1] + b',"items":[', b",".join(_items(found))
+        return _list_head(found.resource)[:-1] + b',"items":[', _items(found)
     shown = _transformed(found, {}, view)
     name = "rows" if "rows" in shown else "items"
-    items = msgspec.json.encode(shown.pop(name) or [])[1:-1]
+    items = [msgspec.json.encode(item) for item in shown.pop(name) or ()]
     del shown["metadata"]
     return msgspec.json.encode(shown)[:-1] + b',"%b":[' % name.encode(), items
 
@@ -173,6 +179,20 @@ def _streamed(view: View) -> StreamResponse:
     _warn(response, view.warnings)
     response.enable_chunked_encoding()
     return response
+
+
+async def _begin(response: StreamResponse, request: BaseRequest) -> None:
+    await response.prepare(request)
+    if request.transport is not None:
+        # By default TLS lets half a megabyte wait for a client that does not read.
+        request.transport.set_write_buffer_limits(_PIECE)
+
+
+async def _send(response: StreamResponse, data: bytes) -> None:
+    """Send it as fast as the client takes it. Raises TimeoutError for one that takes nothing."""
+    for start in range(0, len(data), _PIECE):
+        async with asyncio.timeout(_WRITE_PATIENCE):
+            await response.write(data[start : start + _PIECE])
 
 
 def _list_metadata(found: Listing, view: View) -> dict[str, Any]:
@@ -240,7 +260,7 @@ def _shown(resource: Resource, obj: Object, view: View, *, headers: bool = True)
 async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamResponse:
     """Send a watch until it ends or the client is gone."""
     response = _streamed(view)
-    await response.prepare(request)
+    await _begin(response, request)
     is_first, transport = True, request.transport
     is_plain = view.is_plain and not view.representation.is_protobuf
 
@@ -249,6 +269,8 @@ async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamRespon
         if transport is None or transport.is_closing() or transport.get_write_buffer_size() > _PUSH_LIMIT:
             return False
         data = batch.lines(watch.resource) if is_plain else _frames(watch.resource, batch, view, is_first)
+        if len(data) > _LARGEST_PUSH:
+            return False
         is_first = False
         transport.write(b"%x\r\n%b\r\n" % (len(data), data))
         return True
@@ -259,8 +281,7 @@ async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamRespon
             if batch.signals:
                 data = batch.lines(watch.resource) if is_plain else _frames(watch.resource, batch, view, is_first)
                 is_first = False
-                async with asyncio.timeout(_WRITE_PATIENCE):
-                    await response.write(data)
+                await _send(response, data)
         await response.write_eof()
     except (ConnectionError, TimeoutError):
         if transport is not None:

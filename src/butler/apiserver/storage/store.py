@@ -382,12 +382,12 @@ def too_old(revision: int, compacted: int) -> Expired:
 def _fetched(cursor: sqlite3.Cursor, size: int) -> list[tuple[str, int, int, bytes]]:
     """The next rows, up to about `size` bytes of values: a few at a time where they are small, which is faster."""
     rows: list[tuple[str, int, int, bytes]] = []
-    largest = size
-    while size > 0 and (few := cursor.fetchmany(max(1, min(8, size // largest)))):
+    count = 1
+    while size > 0 and (few := cursor.fetchmany(count)):
         rows += few
         sizes = [len(row[3]) for row in few]
         size -= sum(sizes)
-        largest = max(1, *sizes)
+        count = max(1, min(2 * count, 8, size // max(1, *sizes)))
     return rows
 
 
