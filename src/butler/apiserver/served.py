@@ -26,6 +26,7 @@ from .background.own_service import RESOURCES as OWN_SERVICE
 from .background.own_service import OwnService
 from .background.policies import PolicyStatuses
 from .background.policy import Aggregation, TokenSecrets
+from .background.quotas import QuotaStatuses
 from .background.worker import Worker
 from .builtins import catalogue
 from .builtins.behaviours import behaviour_of
@@ -43,7 +44,7 @@ from .storage.events import Event
 from .storage.store import Store
 from .watching import Hub
 
-_LIMITS = "/limitranges"
+_LIMITS, _QUOTAS = "/limitranges", "/resourcequotas"
 _RBAC = "rbac.authorization.k8s.io"
 _RBAC_KINDS = {
     f"{_RBAC}/clusterroles": "ClusterRole",
@@ -101,6 +102,7 @@ class ServedSpace(Space):
         self._definitions = Definitions(self, self._end_watches)
         self._aggregation = Aggregation(self)
         self._policy_statuses = PolicyStatuses(self)
+        self._quota_statuses = QuotaStatuses(self)
         self._token_secrets = TokenSecrets(self, self.issuer, around.authority)
         self._own_service = OwnService(self, around.location, partial(around.pattern, family))
         self._furnishing: Worker[str] = Worker("furnishing", self._furnish, around.clock)
@@ -151,6 +153,7 @@ class ServedSpace(Space):
                 self.admission.policies.configure(kind, row.key, row.decode())
         for row in self.store.rows(self.name, _LIMITS):
             self.limits.note(row.key, row.decode())
+        self._quota_statuses.load(self.store.rows(self.name, _QUOTAS))
         self._policy_statuses.load(self.store.rows(self.name, _POLICIES))
         if self.store.newest_in(self.name, f"{_RBAC}/clusterroles") > since:
             self._aggregation.worker.add("")
@@ -166,6 +169,9 @@ class ServedSpace(Space):
         """Something in this space has changed."""
         for observer in self._observers.get(resource, ()):
             observer(event)
+        if self.quotas.concern(resource, event.key):
+            gone = event.change is Change.DELETED
+            self.quotas.count(resource, event.key, event.revision, None if gone else event.object)
         self._garbage.see(event)
         if event.change is Change.DELETED:
             self._namespaces.see_gone(event)
@@ -219,6 +225,7 @@ class ServedSpace(Space):
             self._definitions.worker,
             self._aggregation.worker,
             self._policy_statuses.worker,
+            self._quota_statuses.worker,
             self._token_secrets.worker,
             self._own_service.worker,
         )
@@ -232,6 +239,7 @@ class ServedSpace(Space):
             "/serviceaccounts": [self._token_secrets.see_account],
             "/services": [self._see_service],
             _LIMITS: [self._see_limits],
+            _QUOTAS: [self._quota_statuses.see],
             _DEFINITIONS: [self._definitions.see],
             f"{_RBAC}/clusterroles": [self._aggregation.see],
         }

@@ -17,6 +17,7 @@ from .checks import Checks
 from .converting import Converter
 from .kinds import Kinds
 from .limits import Limits
+from .quotas import Quotas
 from .requests import Target, object_key
 from .resources import Object, Resource
 from .service_addresses import ServiceAddresses
@@ -47,6 +48,7 @@ class Space:
         self.rbac = Rbac()
         self.addresses = ServiceAddresses()
         self.limits = Limits()
+        self.quotas = Quotas()
         self.namespaces: dict[str, bool] = {}
         """Every namespace, and whether it is terminating."""
         self.is_gone = False

@@ -34,6 +34,10 @@ async def stage(space: Space, target: Target, change: Change, obj: Object, previ
     if target.resource.storage_key == "/services":
         # At once, so that no other Service is given the same before this one is durable.
         space.addresses.note(target.key, None if change is Change.DELETED else obj)
+    if space.quotas.concern(target.resource.storage_key, target.key):
+        # At once for the same reason.
+        revision, kept = int(meta["resourceVersion"]), None if change is Change.DELETED else obj
+        space.quotas.count(target.resource.storage_key, target.key, revision, kept)
     owners = meta.get("ownerReferences")
     try:
         await store.write(

@@ -87,6 +87,7 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
     if space.admission.concerns(resource, "CREATE", target.subresource):
         await space.admission.validate("CREATE", target, obj, None, options)
     stored = await space.converter.for_storage(resource, obj)
+    space.quotas.check(target, obj, None)
     if (there := space.latest(target)) is not None:
         raise refusals.already_exists(target, ending="deletionTimestamp" in there.decode()["metadata"])
     if options.dry_run:
@@ -189,6 +190,7 @@ async def _replace(
     now = space.latest(target)
     if now is None or now.revision != row.revision:
         return None
+    space.quotas.check(target, obj, old)
     if options.dry_run:
         return Answer(resource, encode(obj))
     change = Change.DELETED if deleting.is_finished(resource, obj) else Change.MODIFIED

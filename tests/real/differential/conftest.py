@@ -24,6 +24,7 @@ _CONTROLLERS = (
     "serviceaccount-token-controller",
     "root-ca-certificate-publisher-controller",
     "clusterrole-aggregation-controller",
+    "resourcequota-controller",
 )
 """What the embedded server does by itself as well."""
 _TALLY = pytest.StashKey[Tally]()

@@ -35,7 +35,6 @@ HEALTH = Difference("checks of `/healthz?verbose`", "they are of other parts")
 NETWORK = Difference("the network of Services", "it is fixed when the API is made")
 CEL_COST = Difference("CEL cost estimation", "the bound that matters is at run time")
 DEEP = Difference("nesting of a body", "no schema goes that deep")
-QUOTAS = Difference("ResourceQuota", "stored, not enforced")
 TEXTS = {"body.columnDefinitions": DESCRIPTIONS}
 """Where a table has them."""
 FIELD_ORDER = Difference("the order of fields where a message shows a whole object", "it says nothing")

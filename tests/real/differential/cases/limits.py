@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tests.real.differential.conversations import DEFINITIONS
-from tests.real.differential.differences import CEL_COST, DEEP, HEALTH, NETWORK, OPENAPI, QUOTAS, TAINT
+from tests.real.differential.differences import CEL_COST, DEEP, HEALTH, NETWORK, OPENAPI, TAINT
 from tests.real.differential.kinds import GADGETS, TEXT, definition, structure
-from tests.real.differential.steps import case, get, patch, post, quietly, status
+from tests.real.differential.steps import case, get, post, quietly, status
 from tests.real.differential.vocabulary import ACCOUNTS, CORE, PODS, container, made, pod
 
 _LISTS = {"type": "array", "items": {"type": "array", "items": TEXT}}
@@ -61,14 +61,6 @@ CASES = (
         ),
         post(PODS, pod("a")),
         post(PODS, pod("b", containers=[container(resources={"requests": {"cpu": "500m"}})])),
-    ),
-    case(
-        "more than a quota allows",
-        *quietly(
-            post(f"{CORE}/resourcequotas", made("v1", "ResourceQuota", "q", spec={"hard": {"secrets": "1"}})),
-            patch(f"{CORE}/resourcequotas/q/status", {"status": {"hard": {"secrets": "1"}, "used": {"secrets": "1"}}}),
-        ),
-        post(f"{CORE}/secrets", made("v1", "Secret", "a"), differs={"answer": QUOTAS}),
     ),
     case("health in detail", get("/healthz?verbose", differs={"body": HEALTH})),
     case(

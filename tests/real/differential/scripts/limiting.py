@@ -12,7 +12,7 @@ _SHOWN = (
     "get pod %s -o jsonpath='{.metadata.annotations}{.spec.initContainers[*].resources}{.spec.containers[*].resources}'"
 )
 _OF_CONTAINERS = "{type: Container, max: {cpu: '1', memory: 1Gi}, min: {cpu: 10m}, default: {cpu: 500m}, defaultRequest: {cpu: 100m}, maxLimitRequestRatio: {cpu: '10'}}"
-_OF_PODS = "{type: Pod, max: {cpu: '2', memory: 2Gi}, min: {cpu: 100m}, maxLimitRequestRatio: {memory: '2'}}"
+_OF_PODS = "{type: Pod, max: {cpu: '2'}, min: {cpu: 100m}, maxLimitRequestRatio: {memory: '2'}}"
 
 
 def _range(name: str, limit: str) -> str:
