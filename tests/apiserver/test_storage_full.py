@@ -123,3 +123,14 @@ async def test_the_address_of_a_service_that_could_not_be_stored_is_free(server:
         assert (await api("POST", services, big)).status == 500
     other = {"metadata": {"name": "two"}, "spec": service["spec"]}
     assert (await api("POST", services, other)).status == 201
+
+
+async def test_what_could_not_be_stored_counts_towards_no_quota(server: Server, api: Api) -> None:
+    quota = {"metadata": {"name": "one"}, "spec": {"hard": {"count/leases.coordination.k8s.io": "1"}}}
+    assert (await api("POST", "/api/v1/namespaces/default/resourcequotas", quota)).status == 201
+    await server.root.settled()
+    leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+    with full(server.store):
+        assert (await api("POST", leases, {"metadata": {"name": "a", "annotations": {"text": BIG}}})).status == 500
+    assert (await api("POST", leases, {"metadata": {"name": "b"}})).status == 201
+    assert (await api("POST", leases, {"metadata": {"name": "c"}})).status == 403

@@ -29,15 +29,11 @@ def encode(obj: Object) -> bytes:
 async def stage(space: Space, target: Target, change: Change, obj: Object, previous: Row | None = None) -> bytes:
     """Stage the object (there was no await since its previous version was read) and answer its stored bytes."""
     store, meta = space.store, obj["metadata"]
-    meta["resourceVersion"] = str(store.next_revision())
+    revision = store.next_revision()
+    meta["resourceVersion"] = str(revision)
     value = encode(obj)
-    if target.resource.storage_key == "/services":
-        # At once, so that no other Service is given the same before this one is durable.
-        space.addresses.note(target.key, None if change is Change.DELETED else obj)
-    if space.quotas.concern(target.resource.storage_key, target.key):
-        # At once for the same reason.
-        revision, kept = int(meta["resourceVersion"]), None if change is Change.DELETED else obj
-        space.quotas.count(target.resource.storage_key, target.key, revision, kept)
+    # At once, so that nobody else is given the same before this one is durable.
+    _occupy(space, target, revision, None if change is Change.DELETED else obj)
     owners = meta.get("ownerReferences")
     try:
         await store.write(
@@ -51,11 +47,19 @@ async def stage(space: Space, target: Target, change: Change, obj: Object, previ
             is_ending="deletionTimestamp" in meta,
         )
     except InternalError:
-        if target.resource.storage_key == "/services":
-            row = store.latest(space.bucket(target.resource), target.key)
-            space.addresses.note(target.key, row.decode() if row is not None else None)
+        row = store.latest(space.bucket(target.resource), target.key)
+        _occupy(space, target, revision, row.decode() if row is not None else None)
         raise
     return value
+
+
+def _occupy(space: Space, target: Target, revision: int, obj: Object | None) -> None:
+    """Take what an object has for itself alone, or counts towards a quota; give it back when it is gone."""
+    resource = target.resource.storage_key
+    if resource == "/services":
+        space.addresses.note(target.key, obj)
+    if space.quotas.concern(resource, target.key):
+        space.quotas.count(resource, target.key, revision, obj)
 
 
 def _expiry(space: Space, target: Target) -> int | None:

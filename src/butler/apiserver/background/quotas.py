@@ -11,7 +11,8 @@ from butler.apiserver.requests import Target, WriteOptions
 from butler.apiserver.resources import Object, Resource
 from butler.apiserver.space import Space
 from butler.apiserver.storage.changes import Change
-from butler.apiserver.storage.store import Event, Row
+from butler.apiserver.storage.events import Event
+from butler.apiserver.storage.store import Row
 from butler.errors import NotFound
 
 from .worker import Worker
