@@ -110,7 +110,7 @@ def test_a_clusterrole_gathers_the_rules_of_others(kubectl: Kubectl) -> None:
 
 
 def test_small_policies(kubectl: Kubectl, here: Kubectl) -> None:
-    here("create", "quota", "limit", "--hard=pods=5,cpu=2")
+    here("create", "quota", "limit", "--hard=pods=5,services=2")
     here("create", "pdb", "keep", "--selector=app=web", "--min-available=1")
     here("create", "ingress", "way", "--rule=example.org/path*=web:80,tls=cert", "--class=nginx")
     assert here("get", "pdb", "keep", "--no-headers").out.split()[:4] == ["keep", "1", "N/A", "0"]
