@@ -374,11 +374,6 @@ CASES = (
                 "system:basic-user",
                 "system:public-info-viewer",
                 "system:aggregate-to-view",
-                "system:controller:deployment-controller",
-                "system:controller:generic-garbage-collector",
-                "system:kube-controller-manager",
-                "system:kube-scheduler",
-                "system:node",
             )
         ],
         *[
@@ -386,12 +381,21 @@ CASES = (
                 f"{RBAC}/clusterrolebindings/{name}",
                 ignore=("body.metadata.managedFields", "body.metadata.resourceVersion"),
             )
-            for name in (
-                "cluster-admin",
-                "system:discovery",
-                "system:controller:deployment-controller",
-                "system:kube-scheduler",
-                "system:node",
+            for name in ("cluster-admin", "system:discovery")
+        ],
+    ),
+    case(
+        "the roles of the parts of a cluster",
+        *[
+            get(f"{RBAC}/{path}", ignore=("body.metadata.managedFields", "body.metadata.resourceVersion"))
+            for path in (
+                "clusterroles/system:controller:deployment-controller",
+                "clusterroles/system:controller:generic-garbage-collector",
+                "clusterroles/system:kube-scheduler",
+                "clusterroles/system:node",
+                "clusterrolebindings/system:controller:deployment-controller",
+                "clusterrolebindings/system:kube-scheduler",
+                "clusterrolebindings/system:node",
             )
         ],
     ),
