@@ -122,6 +122,59 @@ async def test_an_answer_that_cannot_be_used_fails_the_request_unless_the_webhoo
     assert (await answer_to(api, response, kind, failurePolicy="Ignore")).status == 201
 
 
+@pytest.mark.parametrize(
+    ("operation", "why"),
+    [
+        (
+            {"op": "add", "path": "/metadata/annotations/a~1b", "value": "c"},
+            'add operation does not apply: doc is missing path: "/metadata/annotations/a~1b": missing value',
+        ),
+        (
+            {"op": "remove", "path": "/data/none"},
+            "error in remove for path: '/data/none': Unable to remove nonexistent key: none: missing value",
+        ),
+        (
+            {"op": "replace", "path": "/none/x", "value": "y"},
+            "replace operation does not apply: doc is missing path: /none/x: missing value",
+        ),
+        ({"op": "test", "path": "/data/k", "value": "w"}, "testing value /data/k failed: test failed"),
+        (
+            {"op": "move", "from": "/none/x", "path": "/data/x"},
+            "move operation does not apply: doc is missing from path: /none/x: missing value",
+        ),
+        (
+            {"op": "copy", "from": "/data/k", "path": "/none/x"},
+            "copy operation does not apply: doc is missing destination path: /none/x: missing value",
+        ),
+        (
+            {"op": "add", "path": "/metadata/finalizers/x", "value": "y"},
+            (
+                "error in add for path: '/metadata/finalizers/x': value was not a proper array index: 'x': "
+                'strconv.Atoi: parsing "x": invalid syntax'
+            ),
+        ),
+        (
+            {"op": "remove", "path": "/metadata/finalizers/3"},
+            (
+                "error in remove for path: '/metadata/finalizers/3': Unable to access invalid index: 3: "
+                "invalid index referenced"
+            ),
+        ),
+        ({"op": "increment", "path": "/data/k"}, "Unexpected kind: increment"),
+        ({"op": "add", "value": "x"}, "add operation failed to decode path: missing value"),
+    ],
+    ids=lambda value: value["op"] if isinstance(value, dict) else "",
+)
+async def test_the_author_of_a_webhook_is_told_why_its_patch_does_not_apply(
+    api: Api, operation: Json, why: str
+) -> None:
+    given = {"metadata": {"name": "c", "finalizers": ["example.com/x"]}, "data": {"k": "v"}}
+    async with serving(lambda review: allowed(review, [operation])) as hook:
+        await install(api, "Mutating", hook)
+        refused = await api("POST", MAPS, given)
+    assert (refused.status, refused.body["message"]) == (500, f"Internal error occurred: {why}")
+
+
 # -- what a webhook may not change -----------------------------------------------------------------------------------
 
 WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"

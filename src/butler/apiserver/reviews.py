@@ -9,7 +9,7 @@ from typing import Any
 from butler.errors import ApiError, Cause, Details, Forbidden, InternalError
 
 from .callouts import CallFailed
-from .patch.json_patch import apply_json_patch
+from .patch import json_patch
 from .resources import Object
 from .schema import go_json
 from .schema.decoding import Malformed, decode
@@ -127,8 +127,8 @@ def changed(response: Object, obj: Object) -> Object | None:
     if kind != "JSONPatch":
         raise CallFailed(f'unsupported patch type "{kind}"')
     try:
-        return apply_json_patch(obj, operations)
-    except ApiError as error:
+        return json_patch.patched(obj, operations)
+    except (ApiError, json_patch.DoesNotApply) as error:
         raise failed(str(error)) from error
 
 

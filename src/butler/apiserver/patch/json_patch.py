@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from butler.errors import ApiError, BadRequest, Details, Invalid, TooLarge
+from butler.errors import ApiError, BadRequest, Details, Invalid, TooLarge, go_quoted
 
 from ..resources import Object
-from ..schema.decoding import go_kind
+from ..schema.decoding import TYPE_STRUCT, go_kind
 from ..schema.values import copy_json, go_json, json_equal
 
 MAX_OPERATIONS = 10_000
@@ -21,12 +22,20 @@ REJECTED = "the server rejected our request due to an error in our request"
 _INDEX = re.compile(r"[+-]?[0-9]{1,18}")
 
 
-class _DoesNotApply(Exception):
-    """An operation cannot be done; clients are not told why."""
+class DoesNotApply(Exception):
+    """An operation cannot be done. Clients are not told why, authors of webhooks are."""
 
 
 def apply_json_patch(obj: Object, patch: Any) -> Object:
     """The object after all operations. Raises BadRequest, TooLarge, and Invalid when an operation does not apply."""
+    try:
+        return patched(obj, patch)
+    except DoesNotApply as error:
+        raise Invalid(REJECTED, Details()) from error
+
+
+def patched(obj: Object, patch: Any) -> Object:
+    """The same, but what does not apply raises DoesNotApply, which says why."""
     operations = _checked(patch)
     if len(operations) > MAX_OPERATIONS:
         raise TooLarge(
@@ -34,13 +43,11 @@ def apply_json_patch(obj: Object, patch: Any) -> Object:
             f"{MAX_OPERATIONS}, got {len(operations)}"
         )
     document = _Document(obj)
-    try:
-        for operation in operations:
-            document.change(operation)
-    except _DoesNotApply as error:
-        raise Invalid(REJECTED, Details()) from error
+    for operation in operations:
+        document.change(operation)
     if not isinstance(document.root, dict):
-        raise Invalid(REJECTED, Details())
+        unfit = f"json: cannot unmarshal {go_kind(document.root)} into Go value of type {TYPE_STRUCT}"
+        raise DoesNotApply(f"couldn't get version/kind; json parse error: {unfit}")
     return document.root
 
 
@@ -80,77 +87,96 @@ class _Document:
             "copy": self._copy,
             "test": self._test,
         }
-        kind = kinds.get(operation.get("op") or "")
-        if kind is None or operation.get("path") is None:
-            raise _DoesNotApply
+        name = operation.get("op") or "unknown"
+        kind = kinds.get(name)
+        if kind is None:
+            raise DoesNotApply(f"Unexpected kind: {name}")
+        if operation.get("path") is None:
+            raise DoesNotApply(f"{name} operation failed to decode path: missing value")
         kind(operation)
 
     def _add(self, operation: dict[str, Any]) -> None:
-        self._insert(operation["path"], operation.get("value"))
+        path = operation["path"]
+        with _about(f"error in add for path: '{path}'"):
+            self._insert(path, operation.get("value"), f'add operation does not apply: doc is missing path: "{path}"')
 
-    def _insert(self, path: str, value: Any) -> None:
-        container, key = self._container(path, to_change=True)
+    def _insert(self, path: str, value: Any, if_nowhere: str) -> None:
+        container, key = self._container(path, if_nowhere, to_change=True)
         if isinstance(container, dict):
             container[key] = value
         elif key == "-":
             container.append(value)
         else:
-            container.insert(_index(key, len(container) + 1), value)
+            container.insert(_new_index(key, len(container) + 1), value)
 
     def _remove(self, operation: dict[str, Any]) -> None:
-        container, key = self._container(operation["path"], to_change=True)
-        _get(container, key, must_exist=True)
-        del container[key if isinstance(container, dict) else _index(key, len(container))]
+        path = operation["path"]
+        if_nowhere = f'remove operation does not apply: doc is missing path: "{path}"'
+        container, key = self._container(path, if_nowhere, to_change=True)
+        with _about(f"error in remove for path: '{path}'"):
+            _take(container, key)
 
     def _replace(self, operation: dict[str, Any]) -> None:
-        value = operation.get("value")
-        if operation["path"] == "":
+        path, value = operation["path"], operation.get("value")
+        if path == "":
             if not isinstance(value, (dict, list)):
-                raise _DoesNotApply
+                raise DoesNotApply("replace operation value must be object or array: %!w(<nil>)")
             self.root = value
             return
-        container, key = self._container(operation["path"], to_change=True)
-        container[key if isinstance(container, dict) else _index(key, len(container))] = value
+        missing = "replace operation does not apply: doc is missing"
+        container, key = self._container(path, f"{missing} path: {path}", to_change=True)
+        try:
+            container[key if isinstance(container, dict) else _index(key, len(container))] = value
+        except _Wrong as error:
+            raise DoesNotApply(f"{missing} key: {path}: missing value") from error
 
     def _move(self, operation: dict[str, Any]) -> None:
-        source = operation.get("from")
-        if source is None:
-            raise _DoesNotApply
-        container, key = self._container(source, to_change=False)
-        # The place it goes to may be changed by others later, unlike the one it comes from.
-        value = copy_json(_get(container, key, must_exist=True))
-        self._remove({"path": source})
-        self._insert(operation["path"], value)
+        source, path = _source(operation), operation["path"]
+        missing = "move operation does not apply: doc is missing"
+        container, key = self._container(source, f"{missing} from path: {source}", to_change=True)
+        with _about(f"error in move for path: '{key}'"):
+            # The place it goes to may be changed by others later, unlike the one it comes from.
+            value = copy_json(_take(container, key))
+        with _about(f"error in move for path: '{path}'"):
+            self._insert(path, value, f"{missing} destination path: {path}")
 
     def _copy(self, operation: dict[str, Any]) -> None:
-        if operation.get("from") is None:
-            raise _DoesNotApply
-        value = copy_json(_get(*self._container(operation["from"], to_change=False)))
+        source, path = _source(operation), operation["path"]
+        missing = "copy operation does not apply: doc is missing"
+        container, key = self._container(source, f"{missing} from path: {source}", to_change=False)
+        with _about(f"error in copy for from: '{source}'"):
+            value = copy_json(_get(container, key))
         self._copied += len(go_json(value).encode())
         if self._copied > MAX_COPIED:
-            raise _DoesNotApply
-        self._insert(operation["path"], value)
+            raise DoesNotApply(REJECTED)
+        with _about("error while adding value during copy"):
+            self._insert(path, value, f"{missing} destination path: {path}")
 
     def _test(self, operation: dict[str, Any]) -> None:
-        found = self.root
-        if operation["path"]:
-            found = _get(*self._container(operation["path"], to_change=False))
+        found, path = self.root, operation["path"]
+        if path:
+            if_nowhere = f"test operation does not apply: is missing path: {path}"
+            container, key = self._container(path, if_nowhere, to_change=False)
+            with _about(f"error in test for path: '{path}'"):
+                found = _get(container, key)
         if not json_equal(found, operation.get("value")):
-            raise _DoesNotApply
+            raise DoesNotApply(f"testing value {path} failed: test failed")
 
-    def _container(self, path: str, *, to_change: bool) -> tuple[Any, str]:
+    def _container(self, path: str, if_nowhere: str, *, to_change: bool) -> tuple[Any, str]:
         """What holds the end of a path, and the name of the end in it."""
-        parts = path.split("/")
-        if len(parts) < 2:
-            raise _DoesNotApply
-        names = [part.replace("~1", "/").replace("~0", "~") for part in parts[1:]]
+        names = [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:]]
+        if not names:
+            raise DoesNotApply(f"{if_nowhere}: missing value")
         if to_change:
             self.root = self._mine(self.root)
         container = self.root
         for name in names[:-1]:
-            inner = _get(container, name)
+            try:
+                inner = _get(container, name)
+            except _Wrong:
+                inner = None
             if not isinstance(inner, (dict, list)):
-                raise _DoesNotApply
+                raise DoesNotApply(f"{if_nowhere}: missing value")
             if to_change:
                 inner = self._mine(inner)
                 container[name if isinstance(container, dict) else _index(name, len(container))] = inner
@@ -166,17 +192,58 @@ class _Document:
         return copied
 
 
-def _get(container: Any, key: str, *, must_exist: bool = False) -> Any:
-    """A member or item; a member that is not there is null unless it must exist."""
-    if isinstance(container, dict):
-        if must_exist and key not in container:
-            raise _DoesNotApply
-        return container.get(key)
-    return container[_index(key, len(container))]
+class _Wrong(Exception):
+    """The end of a path is not there."""
+
+
+class _NoNumber(_Wrong):
+    """It should be a place in a list."""
+
+
+@contextmanager
+def _about(what: str) -> Iterator[None]:
+    """Say of which operation a mistake in its path is."""
+    try:
+        yield
+    except _Wrong as error:
+        raise DoesNotApply(f"{what}: {error}") from error
+
+
+def _source(operation: dict[str, Any]) -> str:
+    source = operation.get("from")
+    if source is None:
+        raise DoesNotApply(
+            f"{operation['op']} operation failed to decode from: operation, missing from field: missing value"
+        )
+    return str(source)
+
+
+def _get(container: Any, key: str) -> Any:
+    """A member or item; a member that is not there is null."""
+    return container.get(key) if isinstance(container, dict) else container[_index(key, len(container))]
+
+
+def _take(container: Any, key: str) -> Any:
+    """Remove a member or item that must be there."""
+    if isinstance(container, list):
+        return container.pop(_index(key, len(container)))
+    if key not in container:
+        raise _Wrong(f"Unable to remove nonexistent key: {key}: missing value")
+    return container.pop(key)
 
 
 def _index(key: str, size: int) -> int:
     """A place in a list; negative ones count from its end."""
-    if not _INDEX.fullmatch(key) or not -size <= int(key) < size:
-        raise _DoesNotApply
+    if not _INDEX.fullmatch(key):
+        raise _NoNumber(f"strconv.Atoi: parsing {go_quoted(key)}: invalid syntax")
+    if not -size <= int(key) < size:
+        raise _Wrong(f"Unable to access invalid index: {key}: invalid index referenced")
     return int(key) % size
+
+
+def _new_index(key: str, size: int) -> int:
+    """A place in a list that is about to get longer."""
+    try:
+        return _index(key, size)
+    except _NoNumber as error:
+        raise _Wrong(f"value was not a proper array index: '{key}': {error}") from error

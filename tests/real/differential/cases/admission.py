@@ -175,6 +175,25 @@ CASES = (
         _ask({"allowed": True, "patch": _encoded(_ADD), "patchType": "JSONPatch", "warnings": ["done"]}),
     ),
     case(
+        "the patch of a mutating webhook does not apply",
+        *_asked("Mutating"),
+        *[
+            _ask({"allowed": True, "patch": _encoded([operation]), "patchType": "JSONPatch"})
+            for operation in (
+                {"op": "add", "path": "/metadata/annotations/a~1b", "value": "c"},
+                {"op": "add", "path": "data", "value": "c"},
+                {"op": "remove", "path": "/data/none"},
+                {"op": "replace", "path": "/none/x", "value": "y"},
+                {"op": "test", "path": "/data/none", "value": "w"},
+                {"op": "move", "from": "/data/none", "path": "/data/x"},
+                {"op": "copy", "from": "/none/x", "path": "/data/x"},
+                {"op": "copy", "path": "/data/x"},
+                {"op": "increment", "path": "/data/x"},
+                {"op": "replace", "path": "", "value": []},
+            )
+        ],
+    ),
+    case(
         "a mutating webhook changes what it may not",
         *_asked("Mutating"),
         *[
