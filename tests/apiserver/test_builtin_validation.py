@@ -119,12 +119,30 @@ def test_a_wrong_schedule_is_explained(schedule: str, problem: str) -> None:
         (formats.host, "*.a.b", "*a"),
         (formats.percent, "5%", "5"),
         (formats.ip, "::1", "10.0.0.256"),
+        (formats.ip, "FE80:0::1", "fe80::1%eth0"),
+        (formats.usual_ip, "fd00::1", "fd00:0::1"),
         (formats.cidr, "10.0.0.0/8", "10.0.0.0"),
+        (formats.cidr, "fd00::/64", "fd00::/255"),
     ],
 )
 def test_a_format_tells_good_from_wrong(check: formats.Format, good: str, wrong: str) -> None:
     assert check(good) == ()
     assert check(wrong)
+
+
+@pytest.mark.parametrize(
+    ("check", "value", "problem"),
+    [
+        (formats.ip, "10.0.0.08", "must not have leading 0s"),
+        (formats.ip, "::ffff:1.2.3.4", "must not be an IPv4-mapped IPv6 address"),
+        (formats.usual_ip, "FD00::1", 'must be in canonical form ("fd00::1")'),
+        (formats.cidr, "10.0.0.0/08", "must not have leading 0s in IP or prefix length"),
+        (formats.cidr, "::ffff:1.2.3.4/128", "must not have an IPv4-mapped IPv6 address"),
+        (formats.cidr, "10.1.2.3/8", "must not have bits set beyond the prefix length"),
+    ],
+)
+def test_an_address_with_two_meanings_is_refused(check: formats.Format, value: str, problem: str) -> None:
+    assert check(value) == (problem,)
 
 
 @pytest.mark.parametrize(

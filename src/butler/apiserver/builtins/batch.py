@@ -12,8 +12,9 @@ from . import formats, schedules, selectors
 from .model import BuiltIn
 from .pod_checks import check_template
 from .pod_defaults import fill_pod_spec
+from .pod_remarks import remarks_on_template
 from .problems import Problems, bad, not_negative, refuse_each, required, unchanged
-from .remarks import remarks_on_template
+from .remarks import remarks_on_cron_job
 
 _PREFIX = "batch.kubernetes.io/"
 _CONTROLLER, _NAME = f"{_PREFIX}controller-uid", f"{_PREFIX}job-name"
@@ -293,7 +294,7 @@ KINDS = {
         check=_check_cron_job,
         check_update=_check_cron_job_update,
         named_after="Pod names and hostnames",
-        remarks=remarks_on_template("spec", "jobTemplate", "spec", "template"),
+        remarks=remarks_on_cron_job,
         status=True,
         generation=("spec",),
     ),

@@ -15,6 +15,7 @@ from .model import BuiltIn
 from .pod_checks import check_tolerations
 from .pods import SYSTEM_PRIORITIES
 from .problems import IMMUTABLE, Problems, bad, duplicate, forbidden, refuse_each, required, unchanged
+from .remarks import remarks_on_runtime_class
 from .rollouts import check_int_or_percent, check_not_above_all
 from .selectors import check_labels, check_selector
 
@@ -282,5 +283,5 @@ KINDS = {
     ("resource.k8s.io", "ResourceClaim"): BuiltIn(status=True),
     ("resource.k8s.io", "DeviceClass"): BuiltIn(generation=("spec",)),
     ("resource.k8s.io", "ResourceSlice"): BuiltIn(generation=("spec",)),
-    ("node.k8s.io", "RuntimeClass"): BuiltIn(check=_check_runtime_class),
+    ("node.k8s.io", "RuntimeClass"): BuiltIn(check=_check_runtime_class, remarks=remarks_on_runtime_class),
 }

@@ -13,6 +13,7 @@ from .containers import check_app_protocol, check_protocol
 from .model import BuiltIn
 from .pod_checks import EFFECTS
 from .problems import Problems, bad, duplicate, forbidden, refuse_each, required
+from .remarks import remarks_on_account, remarks_on_node
 from .services import check_reachable
 
 NAMESPACE_LABEL = "kubernetes.io/metadata.name"
@@ -319,9 +320,16 @@ KINDS = {
         name_rule="label",
     ),
     ("", "Node"): BuiltIn(
-        fill=_fill_node, check=_check_node, check_update=_check_node_update, status=True, keeps_status=True
+        fill=_fill_node,
+        check=_check_node,
+        check_update=_check_node_update,
+        status=True,
+        keeps_status=True,
+        remarks=remarks_on_node,
     ),
-    ("", "ServiceAccount"): BuiltIn(begin=_begin_service_account, carry=_carry_service_account),
+    ("", "ServiceAccount"): BuiltIn(
+        begin=_begin_service_account, carry=_carry_service_account, remarks=remarks_on_account
+    ),
     ("", "Event"): BuiltIn(check=_check_event),
     ("", "Endpoints"): BuiltIn(fill=_fill_endpoints, check=_check_endpoints),
     ("", "LimitRange"): BuiltIn(fill=_fill_limit_range, check=_check_limit_range),

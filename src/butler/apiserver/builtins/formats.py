@@ -6,6 +6,8 @@ import ipaddress
 import re
 from collections.abc import Callable
 
+from butler.errors import go_quoted
+
 from ..remembering import remember_short
 
 Broken = tuple[str, ...]
@@ -216,18 +218,47 @@ def http_path(value: str) -> Broken:
 
 
 def ip(value: str) -> Broken:
-    try:
-        ipaddress.ip_address(value)
-    except ValueError:
+    """As for fields that are older than strict rules: any spelling of an address that has one meaning only."""
+    address = _address(value)
+    if address is None:
         return ("must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",)
-    return ()
+    if "." in value and ":" not in value and str(address) != value:
+        return ("must not have leading 0s",)
+    return ("must not be an IPv4-mapped IPv6 address",) if _is_mapped(address) else ()
+
+
+def usual_ip(value: str) -> Broken:
+    """As for newer fields: in the one spelling everybody uses."""
+    broken, address = ip(value), _address(value)
+    return broken if broken or str(address) == value else (f"must be in canonical form ({go_quoted(str(address))})",)
 
 
 def cidr(value: str) -> Broken:
+    head, _, length = value.partition("/")
+    address = _address(head)
+    if address is None or not _is_number(length) or int(length) > address.max_prefixlen:
+        return ("must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",)
+    if ip(head)[:1] == ("must not have leading 0s",) or str(int(length)) != length:
+        return ("must not have leading 0s in IP or prefix length",)
+    if _is_mapped(address):
+        return ("must not have an IPv4-mapped IPv6 address",)
+    network = ipaddress.ip_network((address, int(length)), strict=False)
+    return () if network.network_address == address else ("must not have bits set beyond the prefix length",)
+
+
+def _address(value: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """An address, also with zeros in front of its numbers."""
+    parts = value.split(".")
+    if ":" not in value and all(map(_is_number, parts)):
+        value = ".".join(str(int(part)) for part in parts)
     try:
-        if "/" in value:
-            ipaddress.ip_network(value, strict=False)
-            return ()
+        return ipaddress.ip_address(value) if "%" not in value else None
     except ValueError:
-        pass
-    return ("must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",)
+        return None
+
+
+def _is_mapped(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    return isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None
+
+
+_is_number = re.compile(r"[0-9]{1,9}").fullmatch

@@ -53,6 +53,8 @@ class BuiltIn:
     check_update: UpdateCheck | None = None
     remarks: Callable[[Object], list[str]] = _no_remarks
     """What a client should know about what it writes; it is told of a new object, and of a change that counts."""
+    first_remarks: Callable[[Object], list[str]] = _no_remarks
+    """Those of which it is told of a new object only."""
     named_after: str = ""
     """What is called like an object and should be a DNS label; a client is told if it is none."""
     status: bool = False
@@ -83,7 +85,8 @@ class BuiltIn:
     def warnings(self, obj: Object, old: Object | None) -> list[str]:
         if old is not None and not self._is_news(obj, old):
             return []
-        return [*(self._remark_on_name(obj) if old is None else ()), *self.remarks(obj)]
+        first = [*self._remark_on_name(obj), *self.first_remarks(obj)] if old is None else []
+        return [*first, *self.remarks(obj)]
 
     def _is_news(self, obj: Object, old: Object) -> bool:
         if self.generation:

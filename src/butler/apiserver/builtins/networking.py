@@ -12,6 +12,7 @@ from . import formats
 from .containers import PROTOCOLS, check_app_protocol, check_protocol
 from .model import BuiltIn
 from .problems import Problems, bad, duplicate, forbidden, refuse_each, required, too_long, too_many, unchanged
+from .remarks import remarks_on_ingress
 from .selectors import check_selector
 from .services import check_reachable
 
@@ -316,6 +317,9 @@ def _check_slice_ports(found: Problems, ports: Any) -> None:
         check_app_protocol(found, port, path)
 
 
+_FORMATS = {"FQDN": formats.subdomain, "IPv4": formats.ip, "IPv6": formats.usual_ip}
+
+
 def _check_endpoint(found: Problems, endpoint: Object, path: str, kind: str) -> None:
     addresses = endpoint.get("addresses") or ()
     place = f"{path}.addresses"
@@ -324,12 +328,12 @@ def _check_endpoint(found: Problems, endpoint: Object, path: str, kind: str) -> 
     elif len(addresses) > _MOST_ADDRESSES:
         found.append(too_many(place, len(addresses), _MOST_ADDRESSES))
     for index, address in enumerate(addresses):
-        if kind == "FQDN":
-            refuse_each(found, f"{place}[{index}]", address, formats.subdomain(address))
-            continue
-        if kind in {"IPv4", "IPv6"} and not formats.ip(address) and (":" in address) != (kind == "IPv6"):
-            found.append(bad(place, address, f"must be an {kind} address"))
-        check_reachable(found, address, f"{place}[{index}]")
+        if broken := _FORMATS[kind](address) if kind in _FORMATS else ():
+            refuse_each(found, f"{place}[{index}]", address, broken)
+        elif kind in ("IPv4", "IPv6"):
+            if (":" in address) != (kind == "IPv6"):
+                found.append(bad(place, address, f"must be an {kind} address"))
+            check_reachable(found, address, f"{place}[{index}]")
     if endpoint.get("hostname") is not None:
         refuse_each(found, f"{path}.hostname", endpoint["hostname"], formats.label(endpoint["hostname"]))
     if endpoint.get("nodeName") is not None:
@@ -378,6 +382,7 @@ KINDS = {
         fill=_fill_ingress,
         check=_check_ingress_new,
         check_update=lambda obj, _: _check_ingress(obj),
+        first_remarks=remarks_on_ingress,
         status=True,
         generation=("spec",),
     ),

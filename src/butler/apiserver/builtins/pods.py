@@ -13,8 +13,8 @@ from .containers import check_image_spaces
 from .model import BuiltIn
 from .pod_checks import check_pod_spec, check_template, check_tolerations
 from .pod_defaults import fill_pod_spec
+from .pod_remarks import remarks_on_pod
 from .problems import Problems, bad, forbidden, required, shown_changes
-from .remarks import remarks_on_pod
 
 SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 _PATIENCE_SECONDS = 300

@@ -2,132 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from butler.errors import go_quoted
-
 from ..resources import Object
-from . import quantities
+from .node_labels import OLD_LABELS, remarks_on_terms
+from .pod_remarks import GONE, SPELT, remarks_on_size, remarks_on_template
 
-_BYTES = ("memory", "ephemeral-storage")
-_GONE = {
-    "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
-    "gitRepo": "deprecated in v1.11, and disabled by default in v1.33+",
-    "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
-    "flocker": "deprecated in v1.22, non-functional in v1.25+",
-    "storageos": "deprecated in v1.22, non-functional in v1.25+",
-    "quobyte": "deprecated in v1.22, non-functional in v1.25+",
-    "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
-    "cephfs": "deprecated in v1.28, non-functional in v1.31+",
-    "rbd": "deprecated in v1.28, non-functional in v1.31+",
-}
-"""Sources of volumes that do nothing any more."""
-_SPELT = {"storageos": "storageOS"}
-
-Remarks = Callable[[Object], list[str]]
-
-
-def remarks_on_template(*path: str) -> Remarks:
-    """Remarks on the template at a place of an object, such as `spec`, `template`."""
-
-    def remarks(obj: Object) -> list[str]:
-        holder = obj
-        for name in path:
-            holder = holder.get(name) or {}
-        return remarks_on_spec(holder.get("spec") or {}, ".".join((*path, "spec")))
-
-    return remarks
-
-
-def remarks_on_spec(spec: Object, path: str) -> list[str]:
-    """What is odd in the spec of a pod."""
-    found = [
-        f"{path}.volumes[{index}].{_SPELT.get(name, name)}: {since}"
-        for index, volume in enumerate(spec.get("volumes") or ())
-        for name, since in _GONE.items()
-        if volume.get(name) is not None
-    ]
-    found += [
-        f"{path}.overhead[{name}]: fractional byte value {go_quoted(amount)} is invalid, must be an integer"
-        for name, amount in (spec.get("overhead") or {}).items()
-        if name in _BYTES and not quantities.is_whole(amount)
-    ]
-    found += _remarks_on_containers(spec, path)
-    if spec.get("terminationGracePeriodSeconds", 0) < 0:
-        treated = "must be >= 0; negative values are invalid and will be treated as 1"
-        found.append(f"{path}.terminationGracePeriodSeconds: {treated}")
-    return found
-
-
-def _remarks_on_containers(spec: Object, path: str) -> list[str]:
-    """Variables and ports that stand twice, of which apply keeps one, and parts of bytes."""
-    found: list[str] = []
-    for list_name in ("initContainers", "containers"):
-        for index, container in enumerate(spec.get(list_name) or ()):
-            place = f"{path}.{list_name}[{index}]"
-            names = [one.get("name") for one in container.get("env") or ()]
-            found += [
-                f"{place}.env[{number}]: hides previous definition of {go_quoted(str(name))}, "
-                "which may be dropped when using apply"
-                for number, name in enumerate(names)
-                if name in names[:number]
-            ]
-            resources = container.get("resources") or {}
-            found += [
-                f"{place}.resources.{part}[{name}]: fractional byte value {go_quoted(amount)} is invalid, "
-                "must be an integer"
-                for name in _BYTES
-                for part in ("limits", "requests")
-                if (amount := (resources.get(part) or {}).get(name)) is not None and not quantities.is_whole(amount)
-            ]
-    return found + _repeated_ports(spec, path)
-
-
-def _repeated_ports(spec: Object, path: str) -> list[str]:
-    """All containers of a pod share its ports."""
-    found: list[str] = []
-    seen: dict[tuple[int, str], str] = {}
-    for index, container in enumerate(spec.get("containers") or ()):
-        for number, port in enumerate(container.get("ports") or ()):
-            key, place = (port.get("containerPort", 0), port["protocol"]), f"{path}.containers[{index}].ports[{number}]"
-            first = seen.setdefault(key, place)
-            if first != place:
-                found.append(f"{place}: duplicate port definition with {first}")
-    return found
-
-
-def remarks_on_pod(obj: Object) -> list[str]:
-    return remarks_on_spec(obj["spec"], "spec")
+_OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
+_SECRETS_ONLY = "kubernetes.io/enforce-mountable-secrets"
 
 
 def remarks_on_claim(obj: Object) -> list[str]:
-    return _remarks_on_size(obj["spec"], "spec")
+    return [*_remarks_on_class(obj), *remarks_on_size(obj["spec"], "spec")]
 
 
-def _remarks_on_size(spec: Object, path: str) -> list[str]:
-    """Sizes that end within a byte."""
-    resources = spec.get("resources") or {}
-    sizes = {name: (resources.get(name) or {}).get("storage") for name in ("requests", "limits")}
-    return [
-        f"{path}.resources.{name}[storage]: fractional byte value {go_quoted(size)} is invalid, must be an integer"
-        for name, size in sizes.items()
-        if size is not None and not quantities.is_whole(size)
-    ]
+def _remarks_on_class(obj: Object) -> list[str]:
+    notes = obj["metadata"].get("annotations") or {}
+    words = 'deprecated since v1.8; use "storageClassName" attribute instead'
+    return [f"metadata.annotations[{_OLD_CLASS}]: {words}"] if _OLD_CLASS in notes else []
 
 
 def remarks_on_volume(obj: Object) -> list[str]:
-    spec, found = obj["spec"], []
+    spec, found = obj["spec"], _remarks_on_class(obj)
     if spec["persistentVolumeReclaimPolicy"] == "Recycle":
         advice = "Instead, the recommended approach is to use dynamic provisioning."
         found.append(f"spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. {advice}")
-    given = (name for name in _GONE if name not in ("flocker", "gitRepo", "quobyte") and spec.get(name) is not None)
-    return found + [f"spec.{_SPELT.get(name, name)}: {_GONE[name]}" for name in given]
+    terms = ((spec.get("nodeAffinity") or {}).get("required") or {}).get("nodeSelectorTerms") or ()
+    found += remarks_on_terms(terms, "spec.nodeAffinity.required.nodeSelectorTerms")
+    given = (name for name in GONE if name not in ("flocker", "gitRepo", "quobyte") and spec.get(name) is not None)
+    return found + [f"spec.{SPELT.get(name, name)}: {GONE[name]}" for name in given]
 
 
 def remarks_on_stateful_set(obj: Object) -> list[str]:
     spec, found = obj["spec"], remarks_on_template("spec", "template")(obj)
     for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
-        found += _remarks_on_size(claim["spec"], f"spec.volumeClaimTemplates[{index}]")
+        found += remarks_on_size(claim["spec"], f"spec.volumeClaimTemplates[{index}]")
     if spec.get("revisionHistoryLimit", 0) < 0:
         kept = "a negative value retains all historical revisions; a value >= 0 is recommended"
         found.append(f"spec.revisionHistoryLimit: {kept}")
@@ -161,3 +68,54 @@ def remarks_on_csi_driver(obj: Object) -> list[str]:
         return []
     advice = "if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes"
     return [f"spec.serviceAccountTokenInSecrets is unset; {advice}"]
+
+
+def remarks_on_ingress(obj: Object) -> list[str]:
+    old = "kubernetes.io/ingress.class"
+    is_given = old in (obj["metadata"].get("annotations") or {})
+    return [f"annotation \"{old}\" is deprecated, please use 'spec.ingressClassName' instead"] if is_given else []
+
+
+def remarks_on_account(obj: Object) -> list[str]:
+    if (obj["metadata"].get("annotations") or {}).get(_SECRETS_ONLY) != "true":
+        return []
+    advice = "prefer separate namespaces to isolate access to mounted secrets"
+    return [f"metadata.annotations[{_SECRETS_ONLY}]: deprecated in v1.32+; {advice}"]
+
+
+def remarks_on_node(obj: Object) -> list[str]:
+    is_given = bool((obj.get("spec") or {}).get("externalID"))
+    return ["spec.externalID: this field is deprecated, and is unused by Kubernetes"] if is_given else []
+
+
+def remarks_on_runtime_class(obj: Object) -> list[str]:
+    selector = (obj.get("scheduling") or {}).get("nodeSelector") or {}
+    return [f"scheduling.nodeSelector: {OLD_LABELS[key]}" for key in sorted(selector) if key in OLD_LABELS]
+
+
+def remarks_on_storage_class(obj: Object) -> list[str]:
+    return [
+        f"allowedTopologies[{index}].matchLabelExpressions[{number}].key: {OLD_LABELS[rule['key']]}"
+        for index, term in enumerate(obj.get("allowedTopologies") or ())
+        for number, rule in enumerate(term.get("matchLabelExpressions") or ())
+        if rule.get("key") in OLD_LABELS
+    ]
+
+
+def remarks_on_cron_job(obj: Object) -> list[str]:
+    path = "spec.jobTemplate.spec"
+    found = remarks_on_template("spec", "jobTemplate", "spec", "template")(obj)
+    spec = obj["spec"]["jobTemplate"]["spec"]
+    if spec.get("completionMode") == "Indexed" and _is_huge(spec):
+        found.append(f"{path}: {_HUGE}")
+    return found
+
+
+def _is_huge(spec: Object) -> bool:
+    return (spec.get("completions") or 0) > 10**5 and (spec.get("parallelism") or 0) > 10**4
+
+
+_HUGE = (
+    "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, "
+    "Kubernetes might not be able to track completedIndexes when a big number of indexes fail"
+)

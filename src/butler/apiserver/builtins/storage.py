@@ -11,7 +11,7 @@ from .model import BuiltIn
 from .pod_checks import check_node_terms
 from .pod_defaults import fill_claim_spec, fill_volume_source
 from .problems import Problems, bad, duplicate, forbidden, refuse_each, required, shown_changes, too_long, unchanged
-from .remarks import remarks_on_claim, remarks_on_volume
+from .remarks import remarks_on_claim, remarks_on_storage_class, remarks_on_volume
 from .volumes import VOLUME_MODES, check_access_modes, check_claim_spec, check_driver, check_host_path, check_nfs
 
 _GROUP = "storage.k8s.io"
@@ -280,5 +280,7 @@ KINDS = {
         remarks=remarks_on_volume,
         status=True,
     ),
-    (_GROUP, "StorageClass"): BuiltIn(fill=_fill_class, check=_check_class, check_update=_check_class_update),
+    (_GROUP, "StorageClass"): BuiltIn(
+        fill=_fill_class, check=_check_class, check_update=_check_class_update, remarks=remarks_on_storage_class
+    ),
 }

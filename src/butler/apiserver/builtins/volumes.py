@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from butler.errors import not_supported
 
@@ -159,8 +159,22 @@ def check_driver(found: Problems, driver: str, path: str) -> None:
 
 def _check_projected(found: Problems, source: Object, path: str) -> None:
     check_mode(found, source, "defaultMode", path)
+    taken: set[str] = set()
     for index, part in enumerate(source.get("sources") or ()):
         _check_part(found, part, f"{path}.sources[{index}]")
+        for place, owner in _paths(part):
+            if place in taken:
+                found.append(bad(path, owner, "conflicting duplicate paths"))
+            taken.add(place)
+
+
+def _paths(part: Object) -> Iterator[tuple[str, str]]:
+    """Where the files of a projected source go, and whom a message blames for them."""
+    for name in ("secret", "configMap", "downwardAPI"):
+        source = part.get(name) or {}
+        for item in source.get("items") or ():
+            if item.get("path"):
+                yield item["path"], item["path"] if name == "downwardAPI" else source.get("name", "")
 
 
 def _check_part(found: Problems, part: Object, path: str) -> None:

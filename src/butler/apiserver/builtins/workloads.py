@@ -9,8 +9,9 @@ from . import formats, selectors
 from .model import BuiltIn
 from .pod_checks import check_template
 from .pod_defaults import fill_claim_spec, fill_pod_spec
+from .pod_remarks import remarks_on_template
 from .problems import Problems, bad, forbidden, not_negative, refuse_each, required, unchanged
-from .remarks import remarks_on_stateful_set, remarks_on_template
+from .remarks import remarks_on_stateful_set
 from .rollouts import check_int_or_percent, check_not_above_all, is_zero
 from .volumes import check_claim_spec
 
