@@ -152,6 +152,7 @@ async def test_a_quota_holds_after_a_restart(tmp_path: Path) -> None:
         ("configmaps", "/configmaps"),
         ("count/configmaps", "/configmaps"),
         ("count/things.example.org", "example.org/things"),
+        ("gold.deviceclass.resource.k8s.io/devices", "resource.k8s.io/resourceclaims"),
         ("nonsense", ""),
     ],
 )
@@ -168,6 +169,19 @@ def test_a_claim_counts_for_its_class_too() -> None:
         "requests.storage": "1Gi",
         "gold.storageclass.storage.k8s.io/persistentvolumeclaims": "1",
         "gold.storageclass.storage.k8s.io/requests.storage": "1Gi",
+    }
+
+
+def test_a_claim_for_devices_counts_for_their_classes() -> None:
+    requests = [
+        {"name": "a", "exactly": {"deviceClassName": "gold", "allocationMode": "ExactCount", "count": 2}},
+        {"name": "b", "exactly": {"deviceClassName": "iron", "allocationMode": "All"}},
+        {"name": "c", "firstAvailable": [{"deviceClassName": "gold", "count": 3}, {"deviceClassName": "gold"}]},
+    ]
+    found = usage("resource.k8s.io/resourceclaims", {"spec": {"devices": {"requests": requests}}})
+    assert {name.partition(".")[0]: str(value) for name, value in found.items() if "deviceclass" in name} == {
+        "gold": "5",
+        "iron": "32",
     }
 
 

@@ -13,6 +13,9 @@ from .pods import quality_of_service
 from .quantities import amount
 
 _ONE = Quantity(1)
+_DEVICES, _DEVICE_CLAIMS = ".deviceclass.resource.k8s.io/devices", "resource.k8s.io/resourceclaims"
+_MOST_DEVICES = 32
+"""What a claim for all devices of a class counts for: no claim ever gets more."""
 _BY_CLASS = ".storageclass.storage.k8s.io/"
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 _COMPUTE = ("cpu", "memory", "ephemeral-storage")
@@ -29,6 +32,8 @@ def counted_resource(name: str) -> str:
         return f"{group}/{plural}"
     if name in _PLAIN_COUNTS:
         return f"/{name}"
+    if name.endswith(_DEVICES):
+        return _DEVICE_CLAIMS
     if name in ("persistentvolumeclaims", "requests.storage") or _BY_CLASS in name:
         return CLAIMS
     if name == "services" or name.startswith("services."):
@@ -48,6 +53,8 @@ def usage(storage_key: str, obj: Object) -> Amounts:
         return found | _of_service(obj["spec"])
     if storage_key == CLAIMS:
         return found | _of_claim(obj)
+    if storage_key == _DEVICE_CLAIMS:
+        return found | _of_device_claim(obj["spec"])
     return found | {plural: _ONE} if not group and plural in _PLAIN_COUNTS else found
 
 
@@ -89,6 +96,19 @@ def _of_claim(claim: Object) -> Amounts:
     annotations = claim["metadata"].get("annotations") or {}
     named = annotations.get(_CLASS_ANNOTATION) or claim["spec"].get("storageClassName")
     return found | ({f"{named}{_BY_CLASS}{name}": value for name, value in found.items()} if named else {})
+
+
+def _of_device_claim(spec: Object) -> Amounts:
+    """Every device by its class; of alternatives the most that any of them takes of a class."""
+    counts: dict[str, int] = {}
+    for request in (spec.get("devices") or {}).get("requests") or ():
+        peak: dict[str, int] = {}
+        for one in request.get("firstAvailable") or [request.get("exactly") or {}]:
+            named, mode = one.get("deviceClassName", ""), one.get("allocationMode", "ExactCount")
+            wanted = _MOST_DEVICES if mode == "All" else one.get("count", 1)
+            peak[named] = max(peak.get(named, 0), wanted)
+        counts |= {named: counts.get(named, 0) + wanted for named, wanted in peak.items()}
+    return {f"{named}{_DEVICES}": Quantity(count) for named, count in counts.items()}
 
 
 # -- what keeps a pod out ------------------------------------------------------------------------------------------
