@@ -82,6 +82,8 @@ class Field:
     number: int
     proto: str
     flags: str
+    go_type: str
+    """As messages of Go's decoder spell it, such as `[]v1.KeyUsage`."""
 
 
 @dataclass
@@ -114,7 +116,7 @@ def read_package(proto_file: Path) -> tuple[str, Package]:
         package.messages[message] = dict(_message_fields(name, body))
     for source in sorted(proto_file.parent.glob("*.go")):
         if not source.name.endswith("_test.go") and "generated" not in source.name:
-            _read_structs(source.read_text(), package)
+            _read_structs(source.read_text(), package, name.rpartition(".")[2])
     return name, package
 
 
@@ -132,7 +134,7 @@ def _message_fields(package: str, body: str) -> Iterator[tuple[int, str]]:
             yield int(number), ("[]" if label == "repeated" else "") + spell(kind)
 
 
-def _read_structs(text: str, package: Package) -> None:
+def _read_structs(text: str, package: Package, version: str) -> None:
     code = re.sub(r"^\s*//.*\n", "", text, flags=re.MULTILINE)
     for struct, body in STRUCT.findall(code):
         if struct not in package.messages:
@@ -142,17 +144,42 @@ def _read_structs(text: str, package: Package) -> None:
             if go_type == "metav1.TypeMeta" or (go_type == "TypeMeta" and "inline" in tags):
                 package.typed.add(struct)
             if number := PROTOBUF_TAG.search(tags):
-                fields.append(_struct_field(package.messages[struct], int(number[1]), pointer, tags))
+                proto = package.messages[struct][int(number[1])]
+                fields.append(_struct_field(int(number[1]), proto, pointer, tags, spell_go(go_type, version)))
         package.structs[struct] = fields
 
 
-def _struct_field(message: dict[int, str], number: int, pointer: str, tags: str) -> Field:
+def spell_go(go_type: str, version: str) -> str:
+    """The Go type of a field, with every name behind that of its package instead of an import's alias."""
+
+    def qualified(found: re.Match[str]) -> str:
+        alias, name = found[1] or "", found[2]
+        if not alias and name[0].islower():
+            return name
+        versioned = re.search(r"v[0-9]+$", alias)
+        return f"{versioned[0] if versioned else alias or version}.{name}"
+
+    spelled = re.sub(r"(?:(\w+)\.)?(\w+)", qualified, go_type.replace("*", ""))
+    return spelled.replace("[]byte", "[]uint8")
+
+
+def plain_go(proto: str) -> str:
+    """The Go type that a type of the data file suggests."""
+    if proto.startswith(("[]", "()")):
+        return "[]" + plain_go(proto[2:])
+    if proto.startswith("{}"):
+        return "map[string]" + plain_go(proto[2:])
+    scalars = {"bytes": "[]uint8", "double": "float64"}
+    return scalars.get(proto, ".".join(proto.split(".")[-2:]))
+
+
+def _struct_field(number: int, proto: str, pointer: str, tags: str, go_type: str) -> Field:
     tag = JSON_TAG.search(tags)
     name, *options = tag[1].split(",") if tag else [""]
     flags = "p" if pointer else ""
     for option, flag in (("omitempty", "o"), ("omitzero", "z"), ("inline", "i")):
         flags += flag if option in options else ""
-    return Field(name, number, message[number], flags)
+    return Field(name, number, proto, flags, go_type)
 
 
 class Specification:
@@ -258,6 +285,8 @@ class Extraction:
         spelled = self._wrapped_list(one.proto, published)
         entry = [one.name, one.number, spelled, one.flags + required]
         extra = settings(published)
+        if "i" not in one.flags and one.go_type != plain_go(spelled):
+            extra["go"] = one.go_type
         return [*entry, extra] if extra else entry
 
     def _wrapped_list(self, spelled: str, published: Json) -> str:

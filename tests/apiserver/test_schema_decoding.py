@@ -89,6 +89,31 @@ def service(**port: Any) -> dict[str, Any]:
             ),
         ),
         (of("Pod", spec=[]), "json: cannot unmarshal array into Go struct field Pod.spec of type v1.PodSpec"),
+        (
+            of("PersistentVolume", spec={"accessModes": [1]}),
+            (
+                "json: cannot unmarshal number into Go struct field PersistentVolumeSpec.spec.accessModes "
+                "of type v1.PersistentVolumeAccessMode"
+            ),
+        ),
+        (
+            of("PersistentVolume", spec={"accessModes": "x"}),
+            (
+                "json: cannot unmarshal string into Go struct field PersistentVolumeSpec.spec.accessModes "
+                "of type []v1.PersistentVolumeAccessMode"
+            ),
+        ),
+        (
+            of("Pod", spec={"volumes": [{"image": {"reference": 1}}]}),
+            (
+                "json: cannot unmarshal number into Go struct field "
+                "ImageVolumeSource.spec.volumes.VolumeSource.image.reference of type string"
+            ),
+        ),
+        (
+            of("Secret", data={"a": [1, 300]}),
+            "json: cannot unmarshal number 300 into Go struct field Secret.data of type uint8",
+        ),
         (of("Secret", data={"a": "!!"}), "illegal base64 data at input byte 0"),
         (of("Secret", data={"a": "YQ="}), "illegal base64 data at input byte 3"),
     ],
@@ -128,3 +153,9 @@ def test_free_content_is_not_looked_at() -> None:
     obj = {**of("ConfigMap"), "metadata": {"name": "n", "managedFields": [entry], "zz": 1}}
     assert decode(obj) == ["metadata.zz"]
     assert obj["metadata"]["managedFields"] == [entry]
+
+
+def test_bytes_may_be_given_one_by_one() -> None:
+    obj = of("Secret", data={"a": [1, None, 255]})
+    decode(obj)
+    assert obj["data"] == {"a": "AQD/"}

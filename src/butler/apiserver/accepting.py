@@ -9,6 +9,7 @@ from typing import Any
 from butler.errors import ApiError, BadRequest, FieldError, FieldProblem, invalid
 
 from . import refusals
+from .apply import key_and_kind, kind_of
 from .requests import Target, WriteOptions
 from .resources import Object, Resource
 from .schema.decoding import Malformed, go_kind
@@ -65,19 +66,27 @@ def accept_patched(space: Space, target: Target, body: Any, shown: Shown, option
     return obj
 
 
-def accept_applied(space: Space, target: Target, merged: Object) -> Object:
-    """What an apply has made, in the shape of its kind. Raises BadRequest."""
+def accept_applied(space: Space, target: Target, merged: Object, config: Object) -> Object:
+    """What applying a configuration has made, in the shape of its kind. Raises BadRequest."""
     checks, resource = space.checks(target.resource), target.resource
     obj = {**merged, "apiVersion": resource.api_version, "kind": resource.kind}
     try:
         checks.decode(obj, is_applied=True)
     except Malformed as error:
-        raise BadRequest(f"failed to convert merged object at last version: {error}") from error
+        raise _not_converted(resource, config, error) from error
     del obj["apiVersion"], obj["kind"]
     check_name(target, obj["metadata"])
     check_namespace(target, obj["metadata"])
     checks.default(obj)
     return obj
+
+
+def _not_converted(resource: Resource, config: Object, error: Malformed) -> BadRequest:
+    if resource.is_custom:
+        return BadRequest(f"failed to convert merged object at last version: {error}")
+    which, kind = key_and_kind(config, resource.api_version), kind_of(config, resource.api_version)
+    why = f"unable to convert unstructured object to {kind}: {error.converting}"
+    return BadRequest(f"failed to convert new object ({which}) to proper version: {why}")
 
 
 def check_applied_type(resource: Resource, config: Any) -> Object:

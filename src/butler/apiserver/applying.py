@@ -43,7 +43,7 @@ def _applied(space: Space, target: Target, live: Object | None, config: Object, 
     writer = writing.writer(space, target, options)
     merged = apply(live, config, target.resource.schema, writer, force=options.force, reset=_reset(target))
     _report_repeated(options)
-    return accepting.accept_applied(space, target, merged)
+    return accepting.accept_applied(space, target, merged, config)
 
 
 def _report_repeated(options: WriteOptions) -> None:

@@ -62,15 +62,25 @@ def apply(
 def _check(config: Object, live: Object, writer: Writer) -> None:
     kind = config.get("kind")
     if config.get("apiVersion", writer.api_version) != writer.api_version or kind != live.get("kind", kind):
-        raise BadRequest(f"invalid object type: {_kind(config, writer)}")
+        raise BadRequest(f"invalid object type: {kind_of(config, writer.api_version)}")
     metadata = config.get("metadata")
     if isinstance(metadata, dict) and isinstance(metadata.get("managedFields"), list):
         raise BadRequest("metadata.managedFields must be nil")
 
 
-def _kind(config: Object, writer: Writer) -> str:
-    version = str(config.get("apiVersion", writer.api_version))
+def kind_of(config: Object, api_version: str) -> str:
+    """What a configuration says it is, as refusals show it."""
+    version = str(config.get("apiVersion", api_version))
     return f"{version if '/' in version else '/' + version}, Kind={config.get('kind', '')}"
+
+
+def key_and_kind(config: Object, api_version: str) -> str:
+    """Which object a configuration is of, as refusals show it."""
+    metadata = config.get("metadata")
+    named = metadata if isinstance(metadata, dict) else {}
+    parts = (named.get(name) for name in ("namespace", "name"))
+    key = "/".join(part if isinstance(part, str) else "" for part in parts)
+    return f"{key}; {kind_of(config, api_version)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +128,8 @@ class _Apply:
         except Mismatch as mismatch:
             listed = list(configuration.problems(self.config, self.node))
             text = listed[0] if len(listed) == 1 else "\n".join(["errors:", *(f"  {one}" for one in listed)])
-            metadata = self.config.get("metadata")
-            named = metadata if isinstance(metadata, dict) else {}
-            key = "/".join(str(named.get(name) or "") for name in ("namespace", "name"))
-            message = f"failed to create typed patch object ({key}; {_kind(self.config, self.writer)}): {text}"
-            raise Unclassified(message) from mismatch
+            which = key_and_kind(self.config, self.writer.api_version)
+            raise Unclassified(f"failed to create typed patch object ({which}): {text}") from mismatch
 
     def _owners(self) -> Managed:
         owners = managers.stored(self.live)

@@ -27,7 +27,7 @@ class Field(msgspec.Struct, frozen=True):
     """The field's number in protobuf."""
     type: str
     settings: Raw
-    """list, keys, map, patch, by (strategic merge), default, enum."""
+    """list, keys, map, patch, by (strategic merge), default, enum, go (what Go calls the type, where not plain)."""
     pointer: bool = False
     """Kubernetes tells "not set" from zero here."""
     omit_empty: bool = False

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from ..schema.model import IMPLIED
+from ..schema.model import GO_FIELDS, IMPLIED
 from . import data
 
 Document = Mapping[str, Any]
@@ -26,6 +26,8 @@ _SETTINGS = {
     "patch": "x-kubernetes-patch-strategy",
     "by": "x-kubernetes-patch-merge-key",
 }
+_GO_TYPE = "go"
+"""The setting that says what Go calls the type of a field, where that is not plain; it is not published."""
 _ANY_MEMBERS = {
     "apiextensions.v1.JSON",
     "apiextensions.v1.JSONSchemaPropsOrArray",
@@ -97,15 +99,15 @@ class Published(Mapping[str, Document]):
 
 
 class Described(Mapping[str, Document]):
-    """The published definitions together with what Go shows of them even when it is not set."""
+    """The published definitions together with what Go shows of them even when it is not set, and what it calls them."""
 
     def __init__(self, published: Published) -> None:
         self._published = published
 
     def __getitem__(self, name: str) -> Document:
-        found = self._published[name]
-        zeros = _zeros(self._published.short_name(name))
-        return {**found, IMPLIED: zeros} if zeros else found
+        found, short = self._published[name], self._published.short_name(name)
+        marks = {IMPLIED: _zeros(short), GO_FIELDS: dict(_go_fields(data.definition(short)))}
+        return {**found, **{key: value for key, value in marks.items() if value}}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._published)
@@ -117,6 +119,15 @@ class Described(Mapping[str, Document]):
 def _zeros(name: str) -> dict[str, Any]:
     """The fields that Go writes in any case, with their zero values."""
     return {field.name: _zero(field) for field in _flat(data.definition(name)) if not _omitted(field)}
+
+
+def _go_fields(definition: data.Definition, embedded: str = "") -> Iterator[tuple[str, tuple[str, str]]]:
+    """Fields that Go does not call as JSON does: through which structs they are embedded, and their type."""
+    for field in definition.fields:
+        if field.inline:
+            yield from _go_fields(data.definition(field.type), f"{embedded}{field.type.rpartition('.')[2]}.")
+        elif embedded or _GO_TYPE in field.settings:
+            yield field.name, (embedded, field.settings.get(_GO_TYPE, ""))
 
 
 def _is_struct(field: data.Field) -> bool:
@@ -174,7 +185,8 @@ def _flat(definition: data.Definition) -> Iterator[data.Field]:
 
 def _property(field: data.Field) -> Document:
     document = _type(field.type)
-    return _with({_SETTINGS.get(key, key): value for key, value in field.settings.items()}, document)
+    marks = {_SETTINGS.get(key, key): value for key, value in field.settings.items() if key != _GO_TYPE}
+    return _with(marks, document)
 
 
 def _with(marks: Document, document: Document) -> Document:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import string
+from base64 import b64encode
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from butler.kube import quantity
 
-from .inlined import go_path
-from .model import Schema
+from .model import GO_FIELDS, Schema
 from .shape import Check, is_opaque, is_quantity, is_schema_union, typed_shape
 from .times import micro_text, second_text
 
@@ -20,23 +21,32 @@ _UNBROKEN_BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}").fullmatch
 TYPE_STRUCT = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 """The Go type into which what an object says about its own type is read."""
 _ZERO: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False}
-_NAMED_STRINGS = {
-    "ObjectMeta.uid": "types.UID",
-    "OwnerReference.uid": "types.UID",
-    "ServiceSpec.type": "v1.ServiceType",
-    "ServicePort.protocol": "v1.Protocol",
-    "ContainerPort.protocol": "v1.Protocol",
-    "Container.imagePullPolicy": "v1.PullPolicy",
-    "PodSpec.restartPolicy": "v1.RestartPolicy",
-    "PodSpec.dnsPolicy": "v1.DNSPolicy",
-    "Secret.type": "v1.SecretType",
-    "DeploymentStrategy.type": "v1.DeploymentStrategyType",
-}
-"""Fields whose Go type is a string with a name of its own, which messages mention; the most frequent ones."""
+_PLAIN = ("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A field as Go's messages name it."""
+
+    owner: str = ""
+    """The struct it belongs to."""
+    path: str = ""
+    type: str = ""
+    """Its Go type, empty when its schema tells."""
+
+    @property
+    def item(self) -> Place:
+        """An item or a value of what stands there."""
+        of_what = self.type.removeprefix("[]") if self.type.startswith("[]") else self.type.partition("]")[2]
+        return Place(self.owner, self.path, of_what)
 
 
 class Malformed(ValueError):
-    """A value cannot be what its field holds; the message is Go's."""
+    """A value cannot be what its field holds; the message is what Go says decoding it, `converting` converting it."""
+
+    def __init__(self, problem: str, converting: str = "") -> None:
+        super().__init__(problem)
+        self.converting = converting or problem
 
 
 class _Refused(Malformed):
@@ -50,7 +60,7 @@ def decode(value: dict[str, Any], schema: Schema) -> list[str]:
     if _shape(schema)(value):
         return []
     decoder = _Decoder()
-    decoder.struct(value, schema, "", "")
+    decoder.struct(value, schema, "", Place())
     if decoder.first_problem:
         raise decoder.first_problem
     return decoder.unknown
@@ -68,7 +78,7 @@ def _shape(schema: Schema) -> Check:
 
 
 class _Decoder:
-    """Walks a value along its schema. `path` leads to a place in the object, `field` names it as Go does."""
+    """Walks a value along its schema. `path` leads to a place in the object, `place` names it as Go does."""
 
     def __init__(self) -> None:
         self.unknown: list[str] = []
@@ -76,8 +86,9 @@ class _Decoder:
         self._schema: Schema | None = None
         """The schema of schemas, once one has been met."""
 
-    def struct(self, value: dict[str, Any], schema: Schema, path: str, field: str) -> None:
+    def struct(self, value: dict[str, Any], schema: Schema, path: str, place: Place) -> None:
         owner = schema.name.rpartition(".")[2]
+        go_fields = schema.source.get(GO_FIELDS, {})
         if owner == "JSONSchemaProps":
             self._schema = schema
         for name in list(value):
@@ -89,43 +100,43 @@ class _Decoder:
             elif value[name] is None:
                 del value[name]
             else:
-                shown = go_path(owner, name)
-                where = f"{field}.{shown}" if field else shown
-                value[name] = self._value(value[name], below, inner, (owner, where))
+                embedded, go_name = go_fields.get(name, _PLAIN)
+                where = f"{place.path}.{embedded}{name}" if place.path else f"{embedded}{name}"
+                value[name] = self._value(value[name], below, inner, Place(owner, where, go_name))
 
-    def _value(self, value: Any, schema: Schema, path: str, field: tuple[str, str]) -> Any:
+    def _value(self, value: Any, schema: Schema, path: str, place: Place) -> Any:
         try:
-            return self._decoded(value, schema, path, field)
+            return self._decoded(value, schema, path, place)
         except _Refused:
             raise
         except Malformed as problem:
             self.first_problem = self.first_problem or problem
             return value
 
-    def _decoded(self, value: Any, schema: Schema, path: str, field: tuple[str, str]) -> Any:
+    def _decoded(self, value: Any, schema: Schema, path: str, place: Place) -> Any:
         if is_quantity(schema):
             return _quantity(value)
         if schema.int_or_string:
-            return _int_or_string(value, schema, field)
+            return _int_or_string(value, schema, place)
         if is_schema_union(schema):
             return self._schema_union(value, schema)
         if is_opaque(schema):
             return value
         if schema.properties:
             if not isinstance(value, dict):
-                raise _mismatch(value, schema, field)
-            self.struct(value, schema, path, field[1])
+                raise _mismatch(value, schema, place)
+            self.struct(value, schema, path, place)
             return value
         if schema.type == "array" or schema.additional is not None:
-            return self._collection(value, schema, path, field)
-        return _scalar(value, schema, field)
+            return self._collection(value, schema, path, place)
+        return _scalar(value, schema, place)
 
     def _schema_union(self, value: Any, schema: Schema) -> Any:
         """A schema inside a schema, or what may stand in its place. Go does not look for unknown fields there."""
         union = schema.name.rpartition(".JSONSchemaProps")[2]
         if isinstance(value, dict) and self._schema is not None:
             inner = _Decoder()
-            inner.struct(value, self._schema, "", "")
+            inner.struct(value, self._schema, "", Place())
             self.first_problem = self.first_problem or inner.first_problem
             return value
         if isinstance(value, list) and union == "OrArray":
@@ -136,16 +147,16 @@ class _Decoder:
             return value
         raise _Refused(f"json: cannot unmarshal {go_kind(value)} into Go value of type v1.JSONSchemaProps")
 
-    def _collection(self, value: Any, schema: Schema, path: str, field: tuple[str, str]) -> Any:
+    def _collection(self, value: Any, schema: Schema, path: str, place: Place) -> Any:
         items = schema.items if schema.type == "array" else schema.additional
         if not isinstance(value, list if schema.type == "array" else dict):
-            raise _mismatch(value, schema, field)
+            raise _mismatch(value, schema, place)
         if items is None:
             return value
         places = enumerate(value) if isinstance(value, list) else list(value.items())
         for key, item in places:
             inner = f"{path}[{key}]" if isinstance(key, int) else f"{path}.{key}"
-            value[key] = _zero(items) if item is None else self._value(item, items, inner, field)
+            value[key] = _zero(items) if item is None else self._value(item, items, inner, place.item)
         return value
 
 
@@ -158,7 +169,7 @@ def _zero(schema: Schema) -> Any:
     return _ZERO.get(schema.type, {})
 
 
-def _scalar(value: Any, schema: Schema, field: tuple[str, str]) -> Any:
+def _scalar(value: Any, schema: Schema, place: Place) -> Any:
     form = schema.source.get("format", "")
     fits: Callable[[Any], bool] = {
         "string": lambda one: isinstance(one, str),
@@ -166,12 +177,23 @@ def _scalar(value: Any, schema: Schema, field: tuple[str, str]) -> Any:
         "integer": lambda one: _fits(one, 31 if form == "int32" else 63),
         "number": lambda one: isinstance(one, (int, float)) and not isinstance(one, bool),
     }.get(schema.type, lambda _: True)
+    if form == "byte" and isinstance(value, list):
+        return _bytes(value, place)
     if not fits(value):
-        problem = _mismatch(value, schema, field)
+        problem = _mismatch(value, schema, place)
         raise _Refused(str(problem)) if form == "date-time" else problem
     if form == "byte" and (wrong := _wrong_base64(value)) is not None:
-        raise Malformed(f"illegal base64 data at input byte {wrong}")
+        what = f"illegal base64 data at input byte {wrong}"
+        raise Malformed(what, f"error decoding from json: {what}")
     return _time(value, schema) if form == "date-time" else value
+
+
+def _bytes(numbers: list[Any], place: Place) -> str:
+    """Go takes the bytes one by one as well."""
+    for number in numbers:
+        if number is not None and not (_fits(number, 8) and number >= 0):
+            raise Malformed(_unmarshal(_found(number), place, "uint8"))
+    return b64encode(bytes(number or 0 for number in numbers)).decode()
 
 
 def _time(value: str, schema: Schema) -> str:
@@ -181,10 +203,11 @@ def _time(value: str, schema: Schema) -> str:
         raise _Refused(str(error)) from error
 
 
-def _int_or_string(value: Any, schema: Schema, field: tuple[str, str]) -> Any:
+def _int_or_string(value: Any, schema: Schema, place: Place) -> Any:
     if isinstance(value, str) or _fits(value, 31):
         return value
-    raise _Refused(str(_mismatch(value, schema, field)))
+    converting = f"json: cannot unmarshal {_found(value)} into Go value of type int32"
+    raise _Refused(str(_mismatch(value, schema, place)), converting)
 
 
 def _quantity(value: Any) -> Any:
@@ -200,13 +223,21 @@ def _fits(value: Any, bits: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and -(1 << bits) <= value < 1 << bits
 
 
-def _mismatch(value: Any, schema: Schema, field: tuple[str, str]) -> Malformed:
-    owner, where = field
-    wanted = _NAMED_STRINGS.get(f"{owner}.{where.rpartition('.')[2]}") or go_type(schema)
-    found = go_kind(value)
-    if found == "number" and wanted.startswith("int"):
-        found = f"number {value!r}"
-    return Malformed(f"json: cannot unmarshal {found} into Go struct field {owner}.{where} of type {wanted}")
+def _mismatch(value: Any, schema: Schema, place: Place) -> Malformed:
+    wanted = place.type or go_type(schema)
+    is_whole = wanted.startswith("int")
+    found = _found(value) if is_whole else go_kind(value)
+    return Malformed(_unmarshal(found, place, wanted), f"cannot convert float64 to {wanted}" if is_whole else "")
+
+
+def _unmarshal(found: str, place: Place, wanted: str) -> str:
+    return f"json: cannot unmarshal {found} into Go struct field {place.owner}.{place.path} of type {wanted}"
+
+
+def _found(value: Any) -> str:
+    """What stands where a whole number should."""
+    kind = go_kind(value)
+    return f"number {value!r}" if kind == "number" else kind
 
 
 def go_kind(value: Any) -> str:

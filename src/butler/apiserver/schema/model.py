@@ -61,6 +61,9 @@ class Schema:
 
 IMPLIED = "x-butler-implied"
 """Where definitions of built-in kinds keep `Schema.implied`."""
+GO_FIELDS = "x-butler-go"
+"""Where definitions of built-in kinds keep what Go calls a field: the embedded structs that lead to it, each with a dot
+behind it, and its type, both empty when they are plain. It stays in `Schema.source`."""
 
 ANYTHING = Schema(preserve_unknown=True)
 

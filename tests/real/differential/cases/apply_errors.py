@@ -38,6 +38,18 @@ CASES = (
         ),
     ),
     case(
+        "values that no field of their type can hold",
+        *blamed(
+            apply(f"{MAPS}/a", config_map("a", binaryData={"k": "%"})),
+            apply(f"{MAPS}/a", config_map("a", {"namespace": "$ns"}, binaryData={"k": "%"})),
+            applied_deployment(replicas=1.5),
+            applied_deployment(strategy={"rollingUpdate": {"maxSurge": 1.5}}),
+            applied_deployment(
+                template=template(containers=[container("x", resources={"limits": {"cpu": "much"}})]),
+            ),
+        ),
+    ),
+    case(
         "a version that is too old",
         *quietly(post(MAPS, config_map("a"), save="a"), patch(f"{MAPS}/a", {"data": {"x": "y"}})),
         apply(f"{MAPS}/a", config_map("a", {"resourceVersion": "${a.metadata.resourceVersion}"}, data={"k": "v"})),
