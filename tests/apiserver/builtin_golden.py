@@ -51,7 +51,7 @@ class Kind:
         obj = self.decoded(given)
         obj["metadata"].setdefault("name", name)
         obj["metadata"]["uid"] = uid
-        if self.behaviour.generation:
+        if behaviours.has_generation(self.resource.group, self.resource.kind):
             obj["metadata"]["generation"] = 1
         if self.resource.storage_key == "/pods":
             pods.admit(obj["spec"])

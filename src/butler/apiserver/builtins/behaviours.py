@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 from ..resources import Object
 from . import (
@@ -16,14 +15,16 @@ from . import (
     core,
     csi,
     networking,
+    persistent_volumes,
     pods,
     quotas,
     rbac,
+    service_networks,
     services,
     storage,
     workloads,
 )
-from .model import PLAIN, BuiltIn, NameRule
+from .model import PLAIN, BuiltIn, NameRule, part_of
 from .shaping import Shape, shape_of_kind
 
 _THEMES = (
@@ -35,7 +36,9 @@ _THEMES = (
     batch,
     services,
     networking,
+    service_networks,
     storage,
+    persistent_volumes,
     csi,
     rbac,
     autoscaling,
@@ -71,16 +74,11 @@ def name_rule(group: str, kind: str) -> NameRule:
 
 
 def has_generation(group: str, kind: str) -> bool:
-    """Whether objects of a kind count their changes in `metadata.generation`."""
-    return bool(behaviour_of(group, kind).generation)
+    """Whether new objects of a kind begin to count their changes in `metadata.generation`."""
+    behaviour = behaviour_of(group, kind)
+    return bool(behaviour.generation) and not behaviour.counts_from_zero
 
 
 def changes_generation(group: str, kind: str, obj: Object, old: Object) -> bool:
     """Whether an update is one that counts, such as a change of the spec."""
-    return any(_part(obj, path) != _part(old, path) for path in behaviour_of(group, kind).generation)
-
-
-def _part(obj: Object, path: str) -> Any:
-    outer, dot, inner = path.partition(".")
-    value = obj.get(outer)
-    return (value or {}).get(inner) if dot else value
+    return any(part_of(obj, path) != part_of(old, path) for path in behaviour_of(group, kind).generation)

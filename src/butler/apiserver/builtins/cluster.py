@@ -279,7 +279,6 @@ KINDS = {
     ("apiextensions.k8s.io", "CustomResourceDefinition"): BuiltIn(status=True, generation=("spec",)),
     ("apiregistration.k8s.io", "APIService"): BuiltIn(fill=_fill_api_service, check=_check_api_service, status=True),
     ("events.k8s.io", "Event"): BuiltIn(check=_check_new_event, check_update=_check_new_event_update),
-    ("networking.k8s.io", "ServiceCIDR"): BuiltIn(status=True),
     ("resource.k8s.io", "ResourceClaim"): BuiltIn(status=True),
     ("resource.k8s.io", "DeviceClass"): BuiltIn(generation=("spec",)),
     ("resource.k8s.io", "ResourceSlice"): BuiltIn(generation=("spec",)),

@@ -1,14 +1,16 @@
-"""CSIDriver, CSINode and VolumeAttachment: what storage drivers say about themselves."""
+"""What storage drivers say about themselves: on which node they are, what is attached, how much they can hold."""
 
 from __future__ import annotations
 
 from butler.errors import FieldError, not_supported
 
 from ..resources import Object
-from . import formats
+from . import formats, quantities
 from .model import BuiltIn
-from .problems import Problems, bad, duplicate, forbidden, not_negative, refuse_each, required, too_long, unchanged
+from .persistent_volumes import check_inline_volume
+from .problems import Problems, bad, duplicate, forbidden, not_negative, refuse_each, required, unchanged
 from .remarks import remarks_on_csi_driver
+from .selectors import check_selector
 from .volumes import check_driver
 
 _GROUP = "storage.k8s.io"
@@ -118,23 +120,65 @@ def _check_attachment(obj: Object) -> list[FieldError]:
         found.append(required("spec.source", _ONE_SOURCE))
     elif name is not None and inline is not None:
         found.append(forbidden("spec.source", _ONE_SOURCE))
+    elif inline is not None:
+        check_inline_volume(found, inline, "spec.source.inlineVolumeSpec")
     elif name == "":
         found.append(required("spec.source.persistentVolumeName", "must specify non empty persistentVolumeName"))
     node = spec.get("nodeName") or ""
     refuse_each(found, "spec.nodeName", node, formats.subdomain(node))
     if name:
         refuse_each(found, "spec.source.persistentVolumeName", name, formats.subdomain(name))
-    attacher = spec.get("attacher") or ""
-    if len(attacher) > 63:
-        found.append(too_long("spec.attacher", 63))
-    check_driver(found, attacher, "spec.attacher")
+    check_driver(found, spec.get("attacher") or "", "spec.attacher")
     return found
+
+
+def _check_attachment_update(obj: Object, old: Object) -> list[FieldError]:
+    found = _check_attachment(obj)
+    unchanged(found, "spec", obj["spec"], old["spec"])
+    return found
+
+
+def _check_capacity(obj: Object) -> list[FieldError]:
+    found: Problems = []
+    check_selector(found, obj.get("nodeTopology"), "nodeTopology")
+    name, size = obj.get("storageClassName") or "", obj.get("capacity")
+    refuse_each(found, "storageClassName", name, formats.subdomain(name))
+    if size is not None and quantities.amount(size) < quantities.ZERO:
+        found.append(bad("capacity", size, "must be greater than or equal to 0"))
+    return found
+
+
+def _check_capacity_update(obj: Object, old: Object) -> list[FieldError]:
+    found = _check_capacity(obj)
+    unchanged(found, "nodeTopology", obj.get("nodeTopology"), old.get("nodeTopology"))
+    unchanged(found, "storageClassName", obj.get("storageClassName"), old.get("storageClassName"))
+    return found
+
+
+def _check_node_update(obj: Object, old: Object) -> list[FieldError]:
+    found = _check_node(obj)
+    for before in old["spec"]["drivers"] or ():
+        for driver in obj["spec"]["drivers"] or ():
+            if driver.get("name") == before.get("name"):
+                unchanged(found, "spec.drivers", _fixed(driver), _fixed(before))
+    return found
+
+
+def _fixed(driver: Object) -> Object:
+    return {name: value for name, value in driver.items() if name != "allocatable"}
 
 
 KINDS = {
     (_GROUP, "CSIDriver"): BuiltIn(
-        fill=_fill_driver, check=_check_driver, check_update=_check_driver_update, remarks=remarks_on_csi_driver
+        fill=_fill_driver,
+        check=_check_driver,
+        check_update=_check_driver_update,
+        remarks=remarks_on_csi_driver,
+        remarked_changes=("spec.tokenRequests",),
+        generation=("spec",),
+        counts_from_zero=True,
     ),
-    (_GROUP, "CSINode"): BuiltIn(check=_check_node),
-    (_GROUP, "VolumeAttachment"): BuiltIn(check=_check_attachment, status=True),
+    (_GROUP, "CSINode"): BuiltIn(check=_check_node, check_update=_check_node_update),
+    (_GROUP, "CSIStorageCapacity"): BuiltIn(check=_check_capacity, check_update=_check_capacity_update),
+    (_GROUP, "VolumeAttachment"): BuiltIn(check=_check_attachment, check_update=_check_attachment_update, status=True),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from butler.errors import FieldError
 
@@ -55,6 +55,8 @@ class BuiltIn:
     """What a client should know about what it writes; it is told of a new object, and of a change that counts."""
     first_remarks: Callable[[Object], list[str]] = _no_remarks
     """Those of which it is told of a new object only."""
+    remarked_changes: tuple[str, ...] = ()
+    """The members whose change counts for that; without any it is the generation, or the spec and data."""
     named_after: str = ""
     """What is called like an object and should be a DNS label; a client is told if it is none."""
     status: bool = False
@@ -64,6 +66,8 @@ class BuiltIn:
     name_rule: NameRule = "subdomain"
     generation: tuple[str, ...] = ()
     """The members that count as a change of generation, such as `spec`; empty when the kind has no generation."""
+    counts_from_zero: bool = False
+    """A new object has no generation yet."""
     shape: Shape | None = None
 
     def default(self, obj: Object) -> None:
@@ -89,6 +93,8 @@ class BuiltIn:
         return [*first, *self.remarks(obj)]
 
     def _is_news(self, obj: Object, old: Object) -> bool:
+        if self.remarked_changes:
+            return any(part_of(obj, path) != part_of(old, path) for path in self.remarked_changes)
         if self.generation:
             return bool(obj["metadata"].get("generation") != old["metadata"].get("generation"))
         return any(obj.get(name) != old.get(name) for name in ("spec", "data"))
@@ -110,6 +116,13 @@ class BuiltIn:
 
     def validate_update(self, obj: Object, old: Object) -> list[FieldError]:
         return self.check(obj) if self.check_update is None else self.check_update(obj, old)
+
+
+def part_of(obj: Object, path: str) -> Any:
+    """A member of an object, such as `spec`, or of one of its members, such as `metadata.labels`."""
+    outer, dot, inner = path.partition(".")
+    value = obj.get(outer)
+    return (value or {}).get(inner) if dot else value
 
 
 PLAIN = BuiltIn()

@@ -353,31 +353,7 @@ def _check_slice_update(obj: Object, old: Object) -> list[FieldError]:
     return found
 
 
-def _check_address(obj: Object) -> list[FieldError]:
-    """An IPAddress: the name is the address, and something has it."""
-    found: Problems = []
-    parent, path = obj["spec"].get("parentRef"), "spec.parentRef"
-    if parent is None:
-        return [required(path)]
-    if parent.get("group"):
-        refuse_each(found, f"{path}.group", parent["group"], formats.subdomain(parent["group"]))
-    for name in ("resource", "name"):
-        if not parent.get(name):
-            found.append(required(f"{path}.{name}"))
-    for name in ("resource", "name", "namespace"):
-        if parent.get(name):
-            refuse_each(found, f"{path}.{name}", parent[name], formats.path_segment(parent[name]))
-    return found
-
-
-def _check_address_update(obj: Object, old: Object) -> list[FieldError]:
-    found: Problems = []
-    unchanged(found, "spec.parentRef", obj["spec"].get("parentRef"), old["spec"].get("parentRef"))
-    return found
-
-
 KINDS = {
-    (_GROUP, "IPAddress"): BuiltIn(check=_check_address, check_update=_check_address_update, name_rule="ip"),
     (_GROUP, "Ingress"): BuiltIn(
         fill=_fill_ingress,
         check=_check_ingress_new,

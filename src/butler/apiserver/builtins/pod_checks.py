@@ -137,7 +137,10 @@ def check_node_terms(found: Problems, selector: Object, path: str) -> None:
         found.append(required(place, "must have at least one node selector term"))
     for index, term in enumerate(terms):
         for position, rule in enumerate(term.get("matchExpressions") or ()):
-            _check_node_rule(found, rule, f"{place}[{index}].matchExpressions[{position}]")
+            here = f"{place}[{index}].matchExpressions[{position}]"
+            _check_node_rule(found, rule, here)
+            for number, value in enumerate(rule.get("values") or ()):
+                refuse_each(found, f"{here}.values[{number}]", value, formats.label_value(value))
         for position, rule in enumerate(term.get("matchFields") or ()):
             _check_field_rule(found, rule, f"{place}[{index}].matchFields[{position}]")
 

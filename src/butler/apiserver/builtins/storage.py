@@ -1,4 +1,4 @@
-"""PersistentVolumes, their claims, StorageClasses and CSI objects."""
+"""PersistentVolumeClaims and the classes of what they ask for."""
 
 from __future__ import annotations
 
@@ -8,32 +8,14 @@ from butler.kube.quantity import Quantity
 from ..resources import Object
 from . import formats, quantities
 from .model import BuiltIn
-from .pod_checks import check_node_terms
-from .pod_defaults import fill_claim_spec, fill_volume_source
+from .pod_defaults import fill_claim_spec
 from .problems import Problems, bad, duplicate, forbidden, refuse_each, required, shown_changes, too_long, unchanged
-from .remarks import remarks_on_claim, remarks_on_storage_class, remarks_on_volume
-from .volumes import VOLUME_MODES, check_access_modes, check_claim_spec, check_driver, check_host_path, check_nfs
+from .remarks import remarks_on_claim, remarks_on_storage_class
+from .volumes import check_claim_spec
 
 _GROUP = "storage.k8s.io"
-_RECLAIM = ("Delete", "Recycle", "Retain")
 _CLASS_RECLAIM = ("Delete", "Retain")
 _BINDING = ("Immediate", "WaitForFirstConsumer")
-_NOT_SOURCES = {
-    "accessModes",
-    "capacity",
-    "claimRef",
-    "mountOptions",
-    "nodeAffinity",
-    "persistentVolumeReclaimPolicy",
-    "storageClassName",
-    "volumeAttributesClassName",
-    "volumeMode",
-}
-_SOURCES_IN_ORDER = (
-    *("hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte"),
-    *("cephfs", "iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "photonPersistentDisk"),
-    *("portworxVolume", "azureDisk", "scaleIO", "local", "storageos", "csi"),
-)
 _FIXED_CLAIM = (
     "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
 )
@@ -107,103 +89,6 @@ def _size(claim: Object) -> Quantity:
     return quantities.amount(requests.get("storage", "0"))
 
 
-def _fill_volume(obj: Object) -> None:
-    spec = obj["spec"]
-    spec.setdefault("persistentVolumeReclaimPolicy", "Retain")
-    spec.setdefault("volumeMode", "Filesystem")
-    obj["status"].setdefault("phase", "Pending")
-    for name, source in _sources(spec).items():
-        fill_volume_source(name, source)
-
-
-def _begin_volume(obj: Object) -> None:
-    obj["status"]["phase"] = "Pending"
-
-
-def _check_volume(obj: Object) -> list[FieldError]:
-    found: Problems = []
-    spec = obj["spec"]
-    modes = spec.get("accessModes") or ()
-    if not modes:
-        found.append(required("spec.accessModes"))
-    check_access_modes(found, modes, "spec.accessModes")
-    _check_capacity(found, spec.get("capacity") or {})
-    policy = spec["persistentVolumeReclaimPolicy"]
-    if policy not in _RECLAIM:
-        found.append(not_supported("spec.persistentVolumeReclaimPolicy", policy, _RECLAIM))
-    if spec.get("nodeAffinity") is not None:
-        _check_affinity(found, spec["nodeAffinity"])
-    _check_volume_source(found, spec)
-    if spec.get("storageClassName"):
-        name = spec["storageClassName"]
-        refuse_each(found, "spec.storageClassName", name, formats.subdomain(name))
-    if spec["volumeMode"] not in VOLUME_MODES:
-        found.append(not_supported("spec.volumeMode", spec["volumeMode"], VOLUME_MODES))
-    return found
-
-
-def _check_affinity(found: Problems, affinity: Object) -> None:
-    if affinity.get("required") is None:
-        found.append(required("spec.nodeAffinity.required", "must specify required node constraints"))
-    else:
-        check_node_terms(found, affinity["required"], "spec.nodeAffinity.required")
-
-
-def _check_capacity(found: Problems, capacity: Object) -> None:
-    if not capacity:
-        found.append(required("spec.capacity"))
-    if list(capacity) != ["storage"]:
-        found.append(not_supported("spec.capacity", dict(sorted(capacity.items())) or None, ("storage",)))
-    for name, value in capacity.items():
-        if quantities.amount(value) <= quantities.ZERO:
-            found.append(bad(f"spec.capacity[{name}]", value, "must be greater than zero"))
-
-
-def _sources(spec: Object) -> dict[str, Object]:
-    given = [name for name, value in spec.items() if name not in _NOT_SOURCES and value is not None]
-    return {name: spec[name] for name in sorted(given, key=_order)}
-
-
-def _order(name: str) -> int:
-    """Of several sources Kubernetes looks into the first in this order; one of CSI comes last."""
-    return _SOURCES_IN_ORDER.index(name) if name in _SOURCES_IN_ORDER else len(_SOURCES_IN_ORDER)
-
-
-def _check_volume_source(found: Problems, spec: Object) -> None:
-    first, *more = [*_sources(spec), ""]
-    if not first:
-        found.append(required("spec", "must specify a volume type"))
-        return
-    source, path = spec[first], f"spec.{first}"
-    match first:
-        case "hostPath":
-            check_host_path(found, source, path)
-        case "nfs":
-            check_nfs(found, source, path)
-        case "csi":
-            check_driver(found, source.get("driver") or "", f"{path}.driver")
-            if not source.get("volumeHandle"):
-                found.append(required(f"{path}.volumeHandle"))
-        case "local":
-            if not source.get("path"):
-                found.append(required(f"{path}.path"))
-            if spec.get("nodeAffinity") is None:
-                found.append(required("spec.nodeAffinity", "Local volume requires node affinity"))
-        case _:
-            pass
-    found.extend(forbidden(f"spec.{name}", "may not specify more than 1 volume type") for name in more if name)
-
-
-def _check_volume_update(obj: Object, old: Object) -> list[FieldError]:
-    found = _check_volume(obj)
-    new, before = _sources(obj["spec"]), _sources(old["spec"])
-    if new != before:
-        detail = f"spec.persistentvolumesource is immutable after creation\n{shown_changes(before, new)}"
-        found.append(forbidden("spec.persistentvolumesource", detail))
-    unchanged(found, "volumeMode", obj["spec"].get("volumeMode"), old["spec"].get("volumeMode"))
-    return found
-
-
 def _fill_class(obj: Object) -> None:
     obj.setdefault("reclaimPolicy", "Delete")
     obj.setdefault("volumeBindingMode", "Immediate")
@@ -211,12 +96,7 @@ def _fill_class(obj: Object) -> None:
 
 def _check_class(obj: Object) -> list[FieldError]:
     found: Problems = []
-    provisioner = obj.get("provisioner") or ""
-    if provisioner:
-        name = provisioner.lower()
-        refuse_each(found, "provisioner", name, formats.qualified_name(name))
-    else:
-        found.append(required("provisioner"))
+    _check_provisioner(found, obj, "provisioner")
     _check_parameters(found, obj.get("parameters") or {})
     if obj["reclaimPolicy"] and obj["reclaimPolicy"] not in _CLASS_RECLAIM:
         found.append(not_supported("reclaimPolicy", obj["reclaimPolicy"], _CLASS_RECLAIM))
@@ -224,6 +104,14 @@ def _check_class(obj: Object) -> list[FieldError]:
         found.append(not_supported("volumeBindingMode", obj["volumeBindingMode"], _BINDING))
     _check_topologies(found, obj.get("allowedTopologies") or [])
     return found
+
+
+def _check_provisioner(found: Problems, obj: Object, field: str) -> None:
+    name = (obj.get(field) or "").lower()
+    if name:
+        refuse_each(found, field, name, formats.qualified_name(name))
+    else:
+        found.append(required(field))
 
 
 def _check_topologies(found: Problems, terms: list[Object]) -> None:
@@ -256,10 +144,28 @@ def _check_parameters(found: Problems, parameters: dict[str, str]) -> None:
 
 
 def _check_class_update(obj: Object, old: Object) -> list[FieldError]:
-    found: Problems = []
+    found = _check_class(obj)
     for name in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
         unchanged(found, name, obj.get(name), old.get(name))
     return found
+
+
+def _check_attributes(obj: Object) -> list[FieldError]:
+    """A VolumeAttributesClass."""
+    found: Problems = []
+    _check_provisioner(found, obj, "driverName")
+    _check_parameters(found, obj.get("parameters") or {})
+    if not obj.get("parameters"):
+        found.append(required("parameters", "must contain at least one key/value pair"))
+    return found
+
+
+def _check_attributes_update(obj: Object, old: Object) -> list[FieldError]:
+    found: Problems = []
+    for name in ("driverName", "parameters"):
+        if obj.get(name) != old.get(name):
+            found.append(forbidden(name, f"updates to {name} are forbidden."))
+    return found + _check_attributes(obj)
 
 
 KINDS = {
@@ -272,15 +178,8 @@ KINDS = {
         remarks=remarks_on_claim,
         status=True,
     ),
-    ("", "PersistentVolume"): BuiltIn(
-        fill=_fill_volume,
-        begin=_begin_volume,
-        check=_check_volume,
-        check_update=_check_volume_update,
-        remarks=remarks_on_volume,
-        status=True,
-    ),
     (_GROUP, "StorageClass"): BuiltIn(
         fill=_fill_class, check=_check_class, check_update=_check_class_update, remarks=remarks_on_storage_class
     ),
+    (_GROUP, "VolumeAttributesClass"): BuiltIn(check=_check_attributes, check_update=_check_attributes_update),
 }

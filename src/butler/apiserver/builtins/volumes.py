@@ -8,7 +8,8 @@ from butler.errors import not_supported
 
 from ..resources import Object
 from . import formats, quantities
-from .problems import Problems, bad, duplicate, forbidden, refuse_each, required
+from .disks import check_disk
+from .problems import Problems, bad, duplicate, forbidden, refuse_each, required, too_long
 from .selectors import check_selector
 
 _FILE_MODE = "must be a number between 0 and 0777 (octal), both inclusive"
@@ -57,6 +58,8 @@ def _check_source(found: Problems, volume: Object, path: str) -> None:
     first, *more = sources
     if check := _CHECKS.get(first):
         check(found, volume[first], f"{path}.{first}")
+    else:
+        check_disk(found, first, volume[first], path, persistent=False)
     found.extend(forbidden(f"{path}.{name}", _ONE_TYPE) for name in more)
 
 
@@ -151,10 +154,10 @@ def check_driver(found: Problems, driver: str, path: str) -> None:
     """A CSI driver's name."""
     if not driver:
         found.append(required(path))
-    elif len(driver) > 63:
-        found.append(bad(path, driver, formats.at_most(63)))
-    else:
-        refuse_each(found, path, driver, formats.subdomain(driver.lower()))
+        return
+    if len(driver) > 63:
+        found.append(too_long(path, 63))
+    refuse_each(found, path, driver, formats.subdomain(driver.lower()))
 
 
 def _check_projected(found: Problems, source: Object, path: str) -> None:
