@@ -70,6 +70,48 @@ def test_a_negative_grace_period_may_be_mended() -> None:
     assert kind.behaviour.validate_update(new, old) == []
 
 
+def _affinity(*rules: Any) -> Any:
+    terms = {"nodeSelectorTerms": [{"matchExpressions": list(rules)}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+
+
+def test_a_gated_pod_may_come_to_want_fewer_nodes() -> None:
+    kind = Kind("v1", "Pod")
+    zone, disk = {"key": "zone", "operator": "Exists"}, {"key": "disk", "operator": "Exists"}
+    gates, containers = [{"name": "a.b/c"}], [{"name": "a", "image": "x"}]
+    spec = {"schedulingGates": gates, "nodeSelector": {"a": "b"}, "affinity": _affinity(zone), "containers": containers}
+    old = kind.created({"metadata": {}, "spec": spec})
+    fewer = kind.updated(old, {"spec": {"nodeSelector": {"c": "d"}, "affinity": _affinity(zone, disk)}})
+    other = kind.updated(old, {"spec": {"nodeSelector": {"a": "c"}, "affinity": _affinity(disk)}})
+    assert kind.behaviour.validate_update(fewer, old) == []
+    assert [one.path for one in kind.behaviour.validate_update(other, old)] == [
+        "spec.nodeSelector",
+        "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]",
+    ]
+
+
+def test_pods_of_a_suspended_job_may_ask_for_other_resources_but_not_for_another_image() -> None:
+    kind = Kind("batch/v1", "Job")
+    pods = {"restartPolicy": "Never", "containers": [{"name": "a", "image": "x"}]}
+    old = kind.created({"metadata": {}, "spec": {"suspend": True, "template": {"spec": pods}}})
+
+    def changed(**container: Any) -> Any:
+        pods = {"containers": [{**old["spec"]["template"]["spec"]["containers"][0], **container}]}
+        return kind.behaviour.validate_update(kind.updated(old, {"spec": {"template": {"spec": pods}}}), old)
+
+    assert changed(resources={"requests": {"cpu": "1"}}) == []
+    assert [one.path for one in changed(image="y")] == ["spec.template.spec"]
+
+
+def test_a_changed_pod_gives_no_cause_for_remarks() -> None:
+    kind = Kind("v1", "Pod")
+    volumes = [{"name": "v", "rbd": {"monitors": ["m"], "image": "i"}}]
+    old = kind.created({"metadata": {}, "spec": {"volumes": volumes, "containers": [{"name": "a", "image": "x"}]}})
+    new = kind.updated(old, {"spec": {"activeDeadlineSeconds": 5}})
+    assert kind.behaviour.warnings(old, None)
+    assert kind.behaviour.warnings(new, old) == []
+
+
 def test_a_bound_claim_may_grow() -> None:
     kind = Kind("v1", "PersistentVolumeClaim")
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}

@@ -9,11 +9,12 @@ from butler.errors import FieldError, not_supported
 
 from ..resources import Object
 from . import formats, schedules, selectors
+from .job_policies import check_failure_policy, check_size, check_success_policy
 from .model import BuiltIn
 from .pod_checks import check_template
 from .pod_defaults import fill_pod_spec
 from .pod_remarks import remarks_on_template
-from .problems import Problems, bad, not_negative, refuse_each, required, unchanged
+from .problems import IMMUTABLE, Problems, bad, not_negative, refuse_each, required, too_long, unchanged
 from .remarks import remarks_on_cron_job
 
 _PREFIX = "batch.kubernetes.io/"
@@ -32,6 +33,8 @@ _COUNTS = (
     "maxFailedIndexes",
 )
 _FIXED = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
+_MOVABLE = {"nodeSelector", "tolerations", "schedulingGates", "affinity"}
+_LONGEST_MANAGER = 63
 _NEEDS_INDEX = "requires indexed completion mode"
 _zone_part = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9_+-]*").fullmatch
 
@@ -93,14 +96,13 @@ def _generate_selector(spec: Object, metadata: Object) -> None:
     selector["matchLabels"] = {_CONTROLLER: uid, **(selector.get("matchLabels") or {})}
 
 
-def _check_job(obj: Object) -> list[FieldError]:
+def _check_job(obj: Object, *, is_marked: bool = True) -> list[FieldError]:
+    """`is_marked` unless the job is from before pods carried labels with a prefix."""
     found: Problems = []
     spec, metadata = obj["spec"], obj["metadata"]
     if not spec["manualSelector"] and spec.get("selector") is not None:
-        _check_generated(found, spec, metadata)
+        _check_generated(found, spec, metadata, is_marked=is_marked)
     _check_job_spec(found, spec, "spec")
-    if spec.get("managedBy"):
-        refuse_each(found, "spec.managedBy", spec["managedBy"], formats.prefixed_path(spec["managedBy"]))
     _check_job_selector(found, spec)
     completions = spec.get("completions")
     if spec["completionMode"] == "Indexed" and completions:
@@ -111,9 +113,11 @@ def _check_job(obj: Object) -> list[FieldError]:
     return found
 
 
-def _check_generated(found: Problems, spec: Object, metadata: Object) -> None:
+def _check_generated(found: Problems, spec: Object, metadata: Object, *, is_marked: bool) -> None:
     name, uid = metadata.get("name", ""), metadata.get("uid", "")
-    expected = {_LEGACY_CONTROLLER: uid, _LEGACY_NAME: name, _CONTROLLER: uid, _NAME: name}
+    expected = {_LEGACY_CONTROLLER: uid, _LEGACY_NAME: name}
+    if is_marked:
+        expected |= {_CONTROLLER: uid, _NAME: name}
     labels = spec["template"]["metadata"].get("labels") or {}
     for key, value in expected.items():
         path = "spec.template.metadata.labels"
@@ -127,13 +131,13 @@ def _check_generated(found: Problems, spec: Object, metadata: Object) -> None:
 
 
 def _check_job_selector(found: Problems, spec: Object) -> None:
-    selector = spec.get("selector")
+    selector, wrong = spec.get("selector"), Problems()
     if selector is None:
         found.append(required("spec.selector"))
-    else:
-        selectors.check_selector(found, selector, "spec.selector")
+    selectors.check_selector(wrong, selector, "spec.selector")
+    found.extend(wrong)
     labels = spec["template"]["metadata"].get("labels")
-    if not selectors.matches(selector, labels):
+    if not wrong and not selectors.matches(selector, labels):
         shown = None if labels is None else dict(sorted(labels.items()))
         found.append(bad("spec.template.metadata.labels", shown, "`selector` does not match template `labels`"))
 
@@ -143,7 +147,22 @@ def _check_job_spec(found: Problems, spec: Object, path: str) -> None:
         not_negative(found, spec, name, path)
     if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
         found.append(required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified"))
+    if spec.get("managedBy") is not None:
+        manager = spec["managedBy"]
+        if manager:
+            refuse_each(found, f"{path}.managedBy", manager, formats.prefixed_path(manager))
+        else:
+            found.append(required(f"{path}.managedBy"))
+        if len(manager) > _LONGEST_MANAGER:
+            found.append(too_long(f"{path}.managedBy", _LONGEST_MANAGER))
     _check_completion_mode(found, spec, path)
+    if spec.get("podFailurePolicy") is not None:
+        check_failure_policy(found, spec, f"{path}.podFailurePolicy")
+    if spec.get("successPolicy") is not None:
+        if spec.get("completionMode") == "Indexed":
+            check_success_policy(found, spec, f"{path}.successPolicy")
+        else:
+            found.append(bad(f"{path}.successPolicy", spec["successPolicy"], _NEEDS_INDEX))
     policy = spec.get("podReplacementPolicy")
     allowed = _REPLACEMENTS if spec.get("podFailurePolicy") is None else ("Failed",)
     if policy is not None and policy not in allowed:
@@ -159,6 +178,7 @@ def _check_completion_mode(found: Problems, spec: Object, path: str) -> None:
     if mode == "Indexed":
         if spec.get("completions") is None:
             found.append(required(f"{path}.completions", "when completion mode is Indexed"))
+        check_size(found, spec, path)
     elif mode in {None, "NonIndexed"}:
         for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
             if spec.get(name) is not None:
@@ -176,12 +196,15 @@ def _check_restart_policy(found: Problems, spec: Object, path: str) -> None:
 
 
 def _check_job_update(obj: Object, old: Object) -> list[FieldError]:
-    found = _check_job(obj)
+    # The real server looks at the whole of a changed job and then at its spec, and counts what it finds twice.
     spec, before = obj["spec"], old["spec"]
+    marks = before["template"]["metadata"].get("labels") or {}
+    found = _check_job(obj, is_marked=_CONTROLLER in marks and _NAME in marks)
+    _check_job_spec(found, spec, "spec")
+    _check_job_selector(found, spec)
     _check_completions(found, spec, before)
     selectors.check_unchanged(found, spec.get("selector"), before.get("selector"))
-    if not _may_change_template(spec, before, old):
-        unchanged(found, "spec.template", spec["template"], before["template"])
+    _check_template_update(found, spec["template"], old)
     for name in _FIXED:
         unchanged(found, f"spec.{name}", spec.get(name), before.get(name))
     return found
@@ -195,14 +218,34 @@ def _check_completions(found: Problems, spec: Object, before: Object) -> None:
         found.append(bad("spec.completions", new, "can only be modified in tandem with spec.parallelism"))
 
 
-def _may_change_template(spec: Object, before: Object, old: Object) -> bool:
-    """A suspended job that never started may move its pods elsewhere."""
-    if not before.get("suspend") or (old.get("status") or {}).get("startTime"):
-        return False
-    movable = ("nodeSelector", "tolerations", "affinity", "schedulingGates")
-    new_spec, old_spec = spec["template"]["spec"], before["template"]["spec"]
-    fixed = {*new_spec, *old_spec}.difference(movable)
-    return all(new_spec.get(name) == old_spec.get(name) for name in fixed)
+def _check_template_update(found: Problems, template: Object, old: Object) -> None:
+    """Pods of a suspended job that runs none may go elsewhere, and ask for other resources."""
+    before, status = old["spec"]["template"], old.get("status") or {}
+    halted = any(
+        (one.get("type"), one.get("status")) == ("Suspended", "True") for one in status.get("conditions") or ()
+    )
+    is_free = old["spec"].get("suspend") and not status.get("active") and (halted or not status.get("startTime"))
+    if not is_free:
+        unchanged(found, "spec.template", template, before)
+        return
+    new, former = template["spec"], before["spec"]
+    if _fixed_parts(new, former) != _fixed_parts(former, new):
+        found.append(bad("spec.template.spec", new, IMMUTABLE))
+
+
+def _fixed_parts(spec: Object, other: Object) -> Object:
+    """What stays the same in the pods of a suspended job; the resources of a container do if its place does."""
+    fixed = {name: value for name, value in spec.items() if name not in _MOVABLE}
+    affinity = {name: value for name, value in (spec.get("affinity") or {}).items() if name != "nodeAffinity"}
+    fixed["affinity"] = affinity
+    for part in ("containers", "initContainers"):
+        names, others = ([one.get("name") for one in side.get(part) or ()] for side in (spec, other))
+        if len(names) == len(others):
+            fixed[part] = [
+                {**one, "resources": {}} if name == there else one
+                for one, name, there in zip(spec.get(part) or (), names, others, strict=True)
+            ]
+    return fixed
 
 
 def _fill_cron_job(obj: Object) -> None:

@@ -271,7 +271,9 @@ KINDS = {
     ("scheduling.k8s.io", "PriorityClass"): BuiltIn(
         fill=_fill_priority, check=_check_priority, check_update=_check_priority_update, generation=("",)
     ),
-    ("policy", "PodDisruptionBudget"): BuiltIn(check=_check_budget, status=True, generation=("spec",)),
+    ("policy", "PodDisruptionBudget"): BuiltIn(
+        check=_check_budget, status=True, generation=("spec",), name_rule="path-segment"
+    ),
     ("certificates.k8s.io", "CertificateSigningRequest"): BuiltIn(
         fill=_fill_request, carry=_carry_request, check=_check_request, status=True, name_rule="path-segment"
     ),

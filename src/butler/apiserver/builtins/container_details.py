@@ -6,7 +6,7 @@ from butler.errors import not_supported
 
 from ..resources import Object
 from .problems import Problems, bad, duplicate, forbidden, missing, required, too_long, too_many
-from .volumes import check_relative
+from .volume_files import check_relative
 
 _RESTART_POLICIES = ("Always", "Never", "OnFailure")
 _RULE_ACTIONS = ("Restart", "RestartAllContainers")

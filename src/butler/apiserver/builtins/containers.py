@@ -18,8 +18,9 @@ from .container_details import (
     check_restarts,
     check_seccomp,
 )
+from .pod_fields import FIELDS_OF_VARIABLES, check_field, check_resource
 from .problems import Problems, bad, duplicate, forbidden, missing, not_negative, refuse_each, required
-from .volumes import check_relative
+from .volume_files import check_relative
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 _PULL_POLICIES = ("Always", "IfNotPresent", "Never")
@@ -27,27 +28,6 @@ _MESSAGE_POLICIES = ("File", "FallbackToLogsOnError")
 _SCHEMES = ("HTTP", "HTTPS")
 _ACTIONS = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
-_SHOWN_FIELDS = (
-    "metadata.name",
-    "metadata.namespace",
-    "metadata.uid",
-    "spec.nodeName",
-    "spec.serviceAccountName",
-    "status.hostIP",
-    "status.hostIPs",
-    "status.podIP",
-    "status.podIPs",
-)
-_OTHER_FIELDS = (
-    "metadata.annotations",
-    "metadata.labels",
-    "spec.restartPolicy",
-    "spec.schedulerName",
-    "spec.hostNetwork",
-    "status.phase",
-    "status.nominatedNodeName",
-)
-"""Fields by which pods can be selected, but which no variable shows."""
 _ONE_VALUE = (
     "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
     "may not have more than one field specified at a time",
@@ -200,18 +180,6 @@ def _check_host_ports(found: Problems, containers: Iterable[Object], path: str) 
             taken.add(claim)
 
 
-def _check_field(found: Problems, name: str, path: str) -> None:
-    """A field of the pod that a variable may show."""
-    if not name:
-        found.append(required(path))
-    elif name.startswith(("metadata.labels[", "metadata.annotations[")) or name in _SHOWN_FIELDS:
-        return
-    elif name in _OTHER_FIELDS:
-        found.append(not_supported(path, name, _SHOWN_FIELDS))
-    else:
-        found.append(bad(path, name, f"error converting fieldPath: field label not supported: {name}"))
-
-
 def _check_variable(found: Problems, variable: Object, path: str) -> None:
     name = variable.get("name") or ""
     if name:
@@ -224,7 +192,9 @@ def _check_variable(found: Problems, variable: Object, path: str) -> None:
     path = f"{path}.valueFrom"
     given = [kind for kind in source if source[kind] is not None]
     if "fieldRef" in given:
-        _check_field(found, source["fieldRef"].get("fieldPath") or "", f"{path}.fieldRef.fieldPath")
+        check_field(found, source["fieldRef"], f"{path}.fieldRef", FIELDS_OF_VARIABLES)
+    if "resourceFieldRef" in given:
+        check_resource(found, source["resourceFieldRef"], f"{path}.resourceFieldRef", of_container=False)
     for kind in ("configMapKeyRef", "secretKeyRef"):
         if kind in given:
             _check_key_reference(found, source[kind], f"{path}.{kind}")

@@ -10,11 +10,12 @@ from ..resources import Object
 from . import formats, quantities
 from .disks import check_disk
 from .model import BuiltIn
-from .pod_checks import check_node_terms
 from .pod_defaults import fill_volume_source
 from .problems import IMMUTABLE, Problems, bad, forbidden, refuse_each, required, shown_changes, unchanged
 from .remarks import remarks_on_volume
-from .volumes import VOLUME_MODES, check_access_modes, check_driver, check_host_path, check_nfs, check_no_backsteps
+from .scheduling import check_node_terms
+from .volume_files import check_no_backsteps
+from .volumes import VOLUME_MODES, check_access_modes, check_driver, check_host_path, check_nfs
 
 _RECLAIM = ("Delete", "Recycle", "Retain")
 _NOT_SOURCES = {

@@ -9,20 +9,20 @@ from butler.errors import not_supported
 
 from ..resources import Object
 from . import formats
+from .claims import check_claims
 from .container_details import check_app_armor, check_seccomp
 from .containers import check_containers, check_init_containers
 from .problems import Problems, bad, duplicate, forbidden, refuse_each, required, too_long
-from .selectors import check_labels, check_selector
+from .scheduling import check_affinity, check_spreading
+from .selectors import check_labels
 from .volumes import check_volumes
 
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
-_SPREAD_ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _LARGEST = 2**31 - 1
 _SYSCTL = r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
-_NODE_POLICIES = ("Honor", "Ignore")
 _POD_POLICIES = {
     "fsGroupChangePolicy": ("Always", "OnRootMismatch"),
     "seLinuxChangePolicy": ("MountOption", "Recursive"),
@@ -48,6 +48,7 @@ def check_template(found: Problems, template: Object, path: str, also_mounted: I
 def check_pod_spec(found: Problems, spec: Object, path: str, *, is_pod: bool, also_mounted: Iterable[str] = ()) -> None:
     volumes = check_volumes(found, spec.get("volumes") or (), f"{path}.volumes")
     volumes.update(also_mounted)
+    check_claims(found, spec, path)
     check_containers(found, spec.get("containers") or (), f"{path}.containers", volumes)
     if spec.get("initContainers"):
         check_init_containers(found, spec, f"{path}.initContainers", volumes)
@@ -64,11 +65,10 @@ def check_pod_spec(found: Problems, spec: Object, path: str, *, is_pod: bool, al
     if spec["securityContext"]:
         _check_pod_security(found, spec["securityContext"], f"{path}.securityContext")
     if spec.get("affinity"):
-        _check_affinity(found, spec["affinity"], f"{path}.affinity")
+        check_affinity(found, spec["affinity"], f"{path}.affinity")
     _check_dns(found, spec, path)
     _check_gates(found, spec, path)
-    for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
-        _check_spread(found, constraint, f"{path}.topologySpreadConstraints[{index}]")
+    check_spreading(found, spec.get("topologySpreadConstraints") or [], f"{path}.topologySpreadConstraints")
     _check_names(found, spec, path)
     _check_numbers(found, spec, path)
     check_tolerations(found, spec.get("tolerations") or (), f"{path}.tolerations")
@@ -112,81 +112,6 @@ def _check_pod_security(found: Problems, context: Object, path: str) -> None:
             check(found, context[name], f"{path}.{name}")
 
 
-def _check_affinity(found: Problems, affinity: Object, path: str) -> None:
-    node = affinity.get("nodeAffinity") or {}
-    wanted = node.get("requiredDuringSchedulingIgnoredDuringExecution")
-    if wanted is not None:
-        check_node_terms(found, wanted, f"{path}.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution")
-    for kind in ("podAffinity", "podAntiAffinity"):
-        rules = affinity.get(kind) or {}
-        name = "requiredDuringSchedulingIgnoredDuringExecution"
-        for index, term in enumerate(rules.get(name) or ()):
-            _check_pod_term(found, term, f"{path}.{kind}.{name}[{index}]")
-        name = "preferredDuringSchedulingIgnoredDuringExecution"
-        for index, weighted in enumerate(rules.get(name) or ()):
-            place = f"{path}.{kind}.{name}[{index}]"
-            if not 1 <= (weighted.get("weight") or 0) <= 100:
-                found.append(bad(f"{place}.weight", weighted.get("weight") or 0, "must be in the range 1-100"))
-            _check_pod_term(found, weighted.get("podAffinityTerm") or {}, f"{place}.podAffinityTerm")
-
-
-def check_node_terms(found: Problems, selector: Object, path: str) -> None:
-    """Which nodes are meant: those that one of the terms describes."""
-    place, terms = f"{path}.nodeSelectorTerms", selector.get("nodeSelectorTerms") or ()
-    if not terms:
-        found.append(required(place, "must have at least one node selector term"))
-    for index, term in enumerate(terms):
-        for position, rule in enumerate(term.get("matchExpressions") or ()):
-            here = f"{place}[{index}].matchExpressions[{position}]"
-            _check_node_rule(found, rule, here)
-            for number, value in enumerate(rule.get("values") or ()):
-                refuse_each(found, f"{here}.values[{number}]", value, formats.label_value(value))
-        for position, rule in enumerate(term.get("matchFields") or ()):
-            _check_field_rule(found, rule, f"{place}[{index}].matchFields[{position}]")
-
-
-def _check_field_rule(found: Problems, rule: Object, path: str) -> None:
-    key, operator, values = rule.get("key") or "", rule.get("operator") or "", rule.get("values") or []
-    if operator not in ("In", "NotIn"):
-        found.append(bad(f"{path}.operator", operator, "not a valid selector operator"))
-    elif len(values) != 1:
-        detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
-        found.append(required(f"{path}.values", detail))
-    if key != "metadata.name":
-        found.append(bad(f"{path}.key", key, "not a valid field selector key"))
-        return
-    for index, name in enumerate(values):
-        refuse_each(found, f"{path}.values[{index}]", name, formats.subdomain(name))
-
-
-def _check_node_rule(found: Problems, rule: Object, path: str) -> None:
-    operator, values = rule.get("operator") or "", rule.get("values") or ()
-    match operator:
-        case "In" | "NotIn":
-            if not values:
-                found.append(required(f"{path}.values", "must be specified when `operator` is 'In' or 'NotIn'"))
-        case "Exists" | "DoesNotExist":
-            if values:
-                detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-                found.append(forbidden(f"{path}.values", detail))
-        case "Gt" | "Lt":
-            if len(values) != 1:
-                detail = "must be specified single value when `operator` is 'Lt' or 'Gt'"
-                found.append(required(f"{path}.values", detail))
-        case _:
-            found.append(bad(f"{path}.operator", operator, "not a valid selector operator"))
-    refuse_each(found, f"{path}.key", rule.get("key") or "", formats.qualified_name(rule.get("key") or ""))
-
-
-def _check_pod_term(found: Problems, term: Object, path: str) -> None:
-    check_selector(found, term.get("labelSelector"), f"{path}.labelSelector")
-    check_selector(found, term.get("namespaceSelector"), f"{path}.namespaceSelector")
-    key = term.get("topologyKey") or ""
-    if not key:
-        found.append(required(f"{path}.topologyKey", "can not be empty"))
-    refuse_each(found, f"{path}.topologyKey", key, formats.qualified_name(key))
-
-
 def _check_dns(found: Problems, spec: Object, path: str) -> None:
     settings = spec.get("dnsConfig")
     if spec["dnsPolicy"] == "None":
@@ -213,26 +138,6 @@ def _check_gates(found: Problems, spec: Object, path: str) -> None:
         if name in seen:
             found.append(duplicate(f"{path}.schedulingGates[{index}]", name))
         seen.add(name)
-
-
-def _check_spread(found: Problems, constraint: Object, path: str) -> None:
-    if (constraint.get("maxSkew") or 0) <= 0:
-        found.append(bad(f"{path}.maxSkew", constraint.get("maxSkew") or 0, "must be greater than zero"))
-    if not constraint.get("topologyKey"):
-        found.append(required(f"{path}.topologyKey", "can not be empty"))
-    action = constraint.get("whenUnsatisfiable") or ""
-    if action not in _SPREAD_ACTIONS:
-        found.append(not_supported(f"{path}.whenUnsatisfiable", action, _SPREAD_ACTIONS))
-    domains = constraint.get("minDomains")
-    if domains is not None and domains <= 0:
-        found.append(bad(f"{path}.minDomains", domains, "must be greater than zero"))
-    if domains is not None and action != "DoNotSchedule":
-        detail = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}"
-        found.append(bad(f"{path}.minDomains", domains, detail))
-    for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
-        if constraint.get(name) is not None and constraint[name] not in _NODE_POLICIES:
-            found.append(not_supported(f"{path}.{name}", constraint[name], _NODE_POLICIES))
-    check_selector(found, constraint.get("labelSelector"), f"{path}.labelSelector")
 
 
 def _check_names(found: Problems, spec: Object, path: str) -> None:

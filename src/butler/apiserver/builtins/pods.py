@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
-
 from butler.errors import FieldError
 from butler.kube.quantity import Quantity
 
 from ..resources import Object
 from . import quantities
 from .containers import check_image_spaces
+from .gated_pods import check_narrowing
 from .model import BuiltIn
 from .pod_checks import check_pod_spec, check_template, check_tolerations
 from .pod_defaults import fill_pod_spec
@@ -184,6 +183,8 @@ def _check_pod_update(obj: Object, old: Object) -> list[FieldError]:
         return found
     _check_added_tolerations(found, spec, before)
     _check_removed_gates(found, spec, before)
+    if before.get("schedulingGates"):
+        spec = check_narrowing(found, spec, before)
     if spec != before and (changed := _other_changes(spec, before)):
         detail = f"pod updates may not change fields other than {_CHANGEABLE}\n{changed}"
         found.append(forbidden("spec", detail))
@@ -234,7 +235,7 @@ def _check_removed_gates(found: Problems, spec: Object, before: Object) -> None:
 
 def _other_changes(spec: Object, before: Object) -> str:
     """What differs beside the fields that may."""
-    new, old = copy.copy(spec), copy.copy(before)
+    new, old = dict(spec), dict(before)
     for name in ("activeDeadlineSeconds", "schedulingGates", "tolerations"):
         new.pop(name, None)
         old.pop(name, None)
@@ -265,6 +266,8 @@ KINDS = {
         check_update=_check_pod_update,
         named_after="the Pod's hostname",
         remarks=remarks_on_pod,
+        # That never changes: there is nothing new to say about a changed pod.
+        remarked_changes=("metadata.uid",),
         status=True,
         generation=("spec",),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from butler.errors import not_supported
 
@@ -10,9 +10,9 @@ from ..resources import Object
 from . import formats, quantities
 from .disks import check_disk
 from .problems import Problems, bad, duplicate, forbidden, refuse_each, required, too_long
-from .selectors import check_selector
+from .selectors import check_labels, check_selector
+from .volume_files import check_downward, check_files, check_no_backsteps, check_projected
 
-_FILE_MODE = "must be a number between 0 and 0777 (octal), both inclusive"
 _ONE_TYPE = "may not specify more than 1 volume type"
 _HOST_PATH_TYPES = (
     "",
@@ -67,12 +67,6 @@ def _order(name: str) -> int:
     return _ORDER.get(name, len(_ORDER))
 
 
-def check_mode(found: Problems, holder: Object, name: str, path: str) -> None:
-    mode = holder.get(name)
-    if mode is not None and not 0 <= mode <= 0o777:
-        found.append(bad(f"{path}.{name}", mode, _FILE_MODE))
-
-
 def _check_empty_dir(found: Problems, source: Object, path: str) -> None:
     limit = source.get("sizeLimit")
     if limit is not None and quantities.amount(limit) < quantities.ZERO:
@@ -90,45 +84,16 @@ def check_host_path(found: Problems, source: Object, path: str) -> None:
         found.append(not_supported(f"{path}.type", kind, sorted(_HOST_PATH_TYPES)))
 
 
-def check_no_backsteps(found: Problems, value: str, path: str) -> None:
-    if ".." in value.split("/"):
-        found.append(bad(path, value, "must not contain '..'"))
-
-
-def _check_files(found: Problems, source: Object, path: str) -> None:
-    check_mode(found, source, "defaultMode", path)
-    for index, item in enumerate(source.get("items") or ()):
-        _check_key_to_path(found, item, f"{path}.items[{index}]")
-
-
-def _check_key_to_path(found: Problems, item: Object, path: str) -> None:
-    target = item.get("path") or ""
-    if not item.get("key"):
-        found.append(required(f"{path}.key"))
-    if not target:
-        found.append(required(f"{path}.path"))
-    check_relative(found, target, f"{path}.path")
-    if target.startswith("..") and not target.startswith("../") and target != "..":
-        found.append(bad(f"{path}.path", target, "must not start with '..'"))
-    check_mode(found, item, "mode", path)
-
-
-def check_relative(found: Problems, value: str, path: str) -> None:
-    if value.startswith("/"):
-        found.append(bad(path, value, "must be a relative path"))
-    check_no_backsteps(found, value, path)
-
-
 def _check_secret(found: Problems, source: Object, path: str) -> None:
     if not source.get("secretName"):
         found.append(required(f"{path}.secretName"))
-    _check_files(found, source, path)
+    check_files(found, source, path)
 
 
 def _check_config_map(found: Problems, source: Object, path: str) -> None:
     if not source.get("name"):
         found.append(required(f"{path}.name"))
-    _check_files(found, source, path)
+    check_files(found, source, path)
 
 
 def _check_claim(found: Problems, source: Object, path: str) -> None:
@@ -148,6 +113,13 @@ def check_nfs(found: Problems, source: Object, path: str) -> None:
 
 def _check_csi(found: Problems, source: Object, path: str) -> None:
     check_driver(found, source.get("driver") or "", f"{path}.driver")
+    secret = source.get("nodePublishSecretRef")
+    if secret is None:
+        return
+    if name := secret.get("name") or "":
+        refuse_each(found, f"{path}.name", name, formats.subdomain(name))
+    else:
+        found.append(required(f"{path}.nodePublishSecretRef.name"))
 
 
 def check_driver(found: Problems, driver: str, path: str) -> None:
@@ -160,58 +132,22 @@ def check_driver(found: Problems, driver: str, path: str) -> None:
     refuse_each(found, path, driver, formats.subdomain(driver.lower()))
 
 
-def _check_projected(found: Problems, source: Object, path: str) -> None:
-    check_mode(found, source, "defaultMode", path)
-    taken: set[str] = set()
-    for index, part in enumerate(source.get("sources") or ()):
-        _check_part(found, part, f"{path}.sources[{index}]")
-        for place, owner in _paths(part):
-            if place in taken:
-                found.append(bad(path, owner, "conflicting duplicate paths"))
-            taken.add(place)
-
-
-def _paths(part: Object) -> Iterator[tuple[str, str]]:
-    """Where the files of a projected source go, and whom a message blames for them."""
-    for name in ("secret", "configMap", "downwardAPI"):
-        source = part.get(name) or {}
-        for item in source.get("items") or ():
-            if item.get("path"):
-                yield item["path"], item["path"] if name == "downwardAPI" else source.get("name", "")
-
-
-def _check_part(found: Problems, part: Object, path: str) -> None:
-    given = [name for name in part if part[name] is not None]
-    if not given:
-        found.append(forbidden(path, "at least one projection type must be specified"))
-    for name in given:
-        source, place = part[name], f"{path}.{name}"
-        if name in {"secret", "configMap"}:
-            if not source.get("name"):
-                found.append(required(f"{place}.name"))
-            _check_files(found, source, place)
-        elif name == "serviceAccountToken":
-            _check_token(found, source, place)
-
-
-def _check_token(found: Problems, source: Object, path: str) -> None:
-    seconds = source.get("expirationSeconds")
-    if seconds is not None and seconds < 600:
-        found.append(bad(f"{path}.expirationSeconds", seconds, "may not specify a duration less than 10 minutes"))
-    if seconds is not None and seconds > 1 << 32:
-        found.append(bad(f"{path}.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds"))
-    if not source.get("path"):
-        found.append(required(f"{path}.path"))
-    else:
-        check_relative(found, source["path"], f"{path}.path")
-
-
 def _check_ephemeral(found: Problems, source: Object, path: str) -> None:
     template = source.get("volumeClaimTemplate")
     if template is None:
         found.append(required(f"{path}.volumeClaimTemplate"))
         return
+    check_template_metadata(found, template.get("metadata") or {}, f"{path}.volumeClaimTemplate.metadata")
     check_claim_spec(found, template.get("spec") or {}, f"{path}.volumeClaimTemplate.spec")
+
+
+def check_template_metadata(found: Problems, metadata: Object, path: str) -> None:
+    """What is made from a template gets its labels and annotations, and nothing else."""
+    for key in metadata.get("annotations") or ():
+        refuse_each(found, f"{path}.annotations", key, formats.qualified_name(key.lower()))
+    check_labels(found, metadata.get("labels"), f"{path}.labels")
+    others = (name for name, value in metadata.items() if value and name not in {"annotations", "labels"})
+    found.extend(forbidden(f"{path}.{name}", "cannot be set") for name in others)
 
 
 def check_claim_spec(found: Problems, spec: Object, path: str) -> None:
@@ -282,9 +218,9 @@ _CHECKS = {
     "secret": _check_secret,
     "nfs": check_nfs,
     "persistentVolumeClaim": _check_claim,
-    "downwardAPI": lambda found, source, path: check_mode(found, source, "defaultMode", path),
+    "downwardAPI": check_downward,
     "configMap": _check_config_map,
-    "projected": _check_projected,
+    "projected": check_projected,
     "csi": _check_csi,
     "ephemeral": _check_ephemeral,
 }
