@@ -9,6 +9,7 @@ from butler.errors import BadRequest
 from . import accepting, refusals, writing
 from .apply import apply
 from .completing import complete
+from .ownerless import ownerless
 from .requests import Answer, Target, WriteOptions
 from .resources import Object
 from .space import Space
@@ -41,7 +42,7 @@ async def _create(space: Space, target: Target, config: Object, options: WriteOp
 
 def _applied(space: Space, target: Target, live: Object | None, config: Object, options: WriteOptions) -> Object:
     writer = writing.writer(space, target, options)
-    merged = apply(live, config, target.resource.schema, writer, force=options.force, reset=_reset(target))
+    merged = apply(live, config, target.resource.schema, writer, force=options.force, reset=ownerless(target))
     _report_repeated(options)
     return accepting.accept_applied(space, target, merged, config)
 
@@ -54,13 +55,3 @@ def _report_repeated(options: WriteOptions) -> None:
         raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {listed}")
     for text in repeated:
         options.warn(text)
-
-
-def _reset(target: Target) -> tuple[str, ...]:
-    """What the endpoint ignores, and what nobody therefore comes to own through it."""
-    resource = target.resource
-    if target.subresource != "status":
-        return ("status",) if resource.status else ()
-    if resource.is_custom:
-        return ("metadata", "spec")
-    return ("spec", "metadata.labels") if resource.group == "apps" else ("spec",)

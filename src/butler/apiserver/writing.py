@@ -21,6 +21,7 @@ from .builtins.behaviours import changes_generation, has_generation
 from .builtins.statuses import kept_by_status
 from .completing import complete, stamp
 from .objectmeta import finalizer_warnings
+from .ownerless import ownerless
 from .requests import Answer, Target, WriteOptions
 from .resources import Object, Resource
 from .space import Space
@@ -52,7 +53,7 @@ async def create(space: Space, target: Target, obj: Object, options: WriteOption
     start_life(space, resource, obj)
     born = obj["metadata"]["creationTimestamp"]
     by = Writer(options.manager, resource.api_version, born, target.subresource)
-    record_create(obj, resource.schema, by, reset=("status",) if resource.status else ())
+    record_create(obj, resource.schema, by, reset=ownerless(target))
     complete(space, target, obj, options.user)
     return await insert(space, await with_webhooks(space, target, obj, options), obj, options)
 

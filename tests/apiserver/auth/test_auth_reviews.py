@@ -208,3 +208,7 @@ def test_a_bad_token_is_an_answer_and_not_an_error(token: str, error: str) -> No
 def test_no_token_is_an_error() -> None:
     with pytest.raises(BadRequest, match="token is required for TokenReview in authentication"):
         reviews.token_review(asked(), verify)
+
+
+def test_what_is_known_of_a_user_may_be_nothing() -> None:
+    assert about(asked(user="bob", extra={"a": None}, resourceAttributes=LIST_PODS))["allowed"]

@@ -125,7 +125,7 @@ def _status(decision: Decision, problem: str) -> dict[str, Any]:
 
 
 def _subject(spec: Object) -> UserInfo:
-    extra = {key: tuple(values) for key, values in (spec.get("extra") or {}).items()}
+    extra = {key: tuple(values or ()) for key, values in (spec.get("extra") or {}).items()}
     return UserInfo(spec.get("user", ""), spec.get("uid", ""), tuple(spec.get("groups") or ()), extra)
 
 

@@ -9,6 +9,7 @@ from butler.errors import FieldError, not_supported
 from ..resources import Object
 from . import formats, quantities
 from .autoscaler_versions import METRICS
+from .compute import check_container_name
 from .model import BuiltIn
 from .problems import Problems, bad, forbidden, refuse_each, required
 
@@ -134,6 +135,13 @@ def _check_metric(found: Problems, metric: Object, path: str) -> None:
         found.extend(forbidden(f"{path}.{name}", "must populate the given metric source only") for name in others)
 
 
+def _check_container(found: Problems, name: str, path: str) -> None:
+    if name:
+        refuse_each(found, path, name, formats.label(name))
+    else:
+        found.append(required(path, "must specify a container"))
+
+
 def _check_source(found: Problems, source: Object, path: str, kind: str) -> None:
     target = source.get("target") or {}
     if kind == "object":
@@ -141,6 +149,10 @@ def _check_source(found: Problems, source: Object, path: str, kind: str) -> None
     if kind in {"resource", "containerResource"}:
         if not source.get("name"):
             found.append(required(f"{path}.name", "must specify a resource name"))
+        if kind == "containerResource":
+            if source.get("name"):
+                check_container_name(found, source["name"], f"{path}.name")
+            _check_container(found, source.get("container") or "", f"{path}.container")
     else:
         _check_metric_name(found, source.get("metric") or {}, f"{path}.metric.name")
     _check_target(found, target, f"{path}.target")

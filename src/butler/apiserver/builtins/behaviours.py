@@ -14,6 +14,8 @@ from . import (
     config,
     core,
     csi,
+    device_slices,
+    devices,
     networking,
     persistent_volumes,
     pods,
@@ -44,6 +46,8 @@ _THEMES = (
     autoscaling,
     admission,
     cluster,
+    devices,
+    device_slices,
 )
 _NEWEST_FIRST = ("v2", "v1")
 _KINDS: dict[tuple[str, str], BuiltIn] = {key: kind for theme in _THEMES for key, kind in theme.KINDS.items()}

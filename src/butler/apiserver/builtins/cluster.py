@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from base64 import b64decode
 
 from butler.errors import FieldError, not_supported
 
@@ -206,11 +207,26 @@ def _check_api_service(obj: Object) -> list[FieldError]:
         found.append(
             bad("spec.versionPriority", spec.get("versionPriority") or 0, "must be positive and less than 1000")
         )
-    service = spec.get("service")
-    for part in ("namespace", "name") if service is not None else ():
-        if not service.get(part):
-            found.append(required(f"spec.service.{part}"))
+    _check_api_server(found, spec)
     return found
+
+
+def _check_api_server(found: Problems, spec: Object) -> None:
+    """Who serves the API: another server, or this one, which is trusted anyway."""
+    service, bundle, unverified = spec.get("service"), spec.get("caBundle") or "", spec.get("insecureSkipTLSVerify")
+    if service is None:
+        if bundle:
+            size = f"{len(b64decode(bundle))} bytes"
+            found.append(bad("spec.caBundle", size, "local APIServices may not have a caBundle"))
+        if unverified:
+            detail = "local APIServices may not have insecureSkipTLSVerify"
+            found.append(bad("spec.insecureSkipTLSVerify", True, detail))
+        return
+    found.extend(required(f"spec.service.{part}") for part in ("namespace", "name") if not service.get(part))
+    if broken := formats.port(service.get("port") or 0):
+        found.append(bad("spec.service.port", service.get("port") or 0, f"port is not valid: {', '.join(broken)}"))
+    if unverified and bundle:
+        found.append(bad("spec.insecureSkipTLSVerify", True, "may not be true if caBundle is present"))
 
 
 _OLD_EVENT_FIELDS = {
@@ -223,6 +239,7 @@ _OLD_EVENT_FIELDS = {
 
 def _check_new_event(obj: Object) -> list[FieldError]:
     found = event_problems(obj, obj["regarding"], "reportingController")
+    _check_series(found, obj.get("series"))
     if obj.get("eventTime") is None:
         found.append(required("eventTime"))
     if obj.get("type") not in {"Normal", "Warning"}:
@@ -241,7 +258,18 @@ def _check_new_event_update(obj: Object, old: Object) -> list[FieldError]:
     for name in (*names, *fixed):
         if (obj.get(name) or None) != (old.get(name) or None):
             found.append(bad(names.get(name, name), obj.get(name), IMMUTABLE))
+    if obj.get("series") != old.get("series"):
+        _check_series(found, obj.get("series"))
     return found
+
+
+def _check_series(found: Problems, series: Object | None) -> None:
+    if series is None:
+        return
+    if (series.get("count") or 0) < 2:
+        found.append(bad("series.count", "", "should be at least 2"))
+    if series.get("lastObservedTime") is None:
+        found.append(required("series.lastObservedTime"))
 
 
 def _check_runtime_class(obj: Object) -> list[FieldError]:
@@ -281,8 +309,5 @@ KINDS = {
     ("apiextensions.k8s.io", "CustomResourceDefinition"): BuiltIn(status=True, generation=("spec",)),
     ("apiregistration.k8s.io", "APIService"): BuiltIn(fill=_fill_api_service, check=_check_api_service, status=True),
     ("events.k8s.io", "Event"): BuiltIn(check=_check_new_event, check_update=_check_new_event_update),
-    ("resource.k8s.io", "ResourceClaim"): BuiltIn(status=True),
-    ("resource.k8s.io", "DeviceClass"): BuiltIn(generation=("spec",)),
-    ("resource.k8s.io", "ResourceSlice"): BuiltIn(generation=("spec",)),
     ("node.k8s.io", "RuntimeClass"): BuiltIn(check=_check_runtime_class, remarks=remarks_on_runtime_class),
 }

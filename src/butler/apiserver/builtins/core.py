@@ -116,7 +116,8 @@ def _check_taints(found: Problems, taints: Any) -> None:
 
 
 def _check_node_update(obj: Object, old: Object) -> list[FieldError]:
-    found: Problems = []
+    # The real server looks at the whole of a changed node, and then at parts of it again.
+    found = _check_node(obj)
     spec, before = obj["spec"], old.get("spec") or {}
     _check_node_resources(found, obj)
     fixed = before.get("podCIDRs")
@@ -124,6 +125,8 @@ def _check_node_update(obj: Object, old: Object) -> list[FieldError]:
         found.append(forbidden("spec.podCIDRs", _FIXED_CIDR))
     if before.get("providerID") and before["providerID"] != spec.get("providerID"):
         found.append(forbidden("spec.providerID", _FIXED_PROVIDER))
+    if (spec.get("externalID") or "") != (before.get("externalID") or ""):
+        found.append(forbidden("spec.externalID", "may not be updated"))
     _check_taints(found, spec.get("taints") or ())
     seen: list[Object] = []
     for index, address in enumerate((obj.get("status") or {}).get("addresses") or ()):
@@ -330,7 +333,7 @@ KINDS = {
     ("", "ServiceAccount"): BuiltIn(
         begin=_begin_service_account, carry=_carry_service_account, remarks=remarks_on_account
     ),
-    ("", "Event"): BuiltIn(check=_check_event),
+    ("", "Event"): BuiltIn(check=_check_event, name_rule="path-segment"),
     ("", "Endpoints"): BuiltIn(fill=_fill_endpoints, check=_check_endpoints),
     ("", "LimitRange"): BuiltIn(fill=_fill_limit_range, check=_check_limit_range),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from typing import Any
 
 from butler.errors import FieldError, not_supported
@@ -68,7 +69,8 @@ def _check_ingress(obj: Object) -> list[FieldError]:
 def _check_ingress_rule(found: Problems, rule: Object, path: str) -> None:
     host = rule.get("host") or ""
     if host:
-        if not formats.ip(host):
+        # An address may be written with leading zeros, even where nothing else takes it so.
+        if not formats.ip(re.sub(r"(^|\.)0+(?=[0-9])", r"\1", host)):
             found.append(bad(f"{path}.host", host, "must be a DNS name, not an IP address"))
         refuse_each(found, f"{path}.host", host, formats.host(host))
     http = rule.get("http")
@@ -317,7 +319,14 @@ def _check_slice_ports(found: Problems, ports: Any) -> None:
         check_app_protocol(found, port, path)
 
 
-_FORMATS = {"FQDN": formats.subdomain, "IPv4": formats.ip, "IPv6": formats.usual_ip}
+def _check_domain(found: Problems, address: str, path: str) -> None:
+    name = address.removesuffix(".")
+    if not address:
+        found.append(required(path))
+    elif broken := formats.subdomain(name):
+        found.append(bad(path, name, ",".join(broken)))
+    elif "." not in name:
+        found.append(bad(path, name, "should be a domain with at least two segments separated by dots"))
 
 
 def _check_endpoint(found: Problems, endpoint: Object, path: str, kind: str) -> None:
@@ -328,10 +337,10 @@ def _check_endpoint(found: Problems, endpoint: Object, path: str, kind: str) -> 
     elif len(addresses) > _MOST_ADDRESSES:
         found.append(too_many(place, len(addresses), _MOST_ADDRESSES))
     for index, address in enumerate(addresses):
-        if broken := _FORMATS[kind](address) if kind in _FORMATS else ():
-            refuse_each(found, f"{place}[{index}]", address, broken)
-        elif kind in ("IPv4", "IPv6"):
-            if (":" in address) != (kind == "IPv6"):
+        if kind == "FQDN":
+            _check_domain(found, address, f"{place}[{index}]")
+        elif kind in {"IPv4", "IPv6"}:
+            if not formats.ip(address) and (":" in address) != (kind == "IPv6"):
                 found.append(bad(place, address, f"must be an {kind} address"))
             check_reachable(found, address, f"{place}[{index}]")
     if endpoint.get("hostname") is not None:
@@ -351,6 +360,10 @@ def _check_slice_update(obj: Object, old: Object) -> list[FieldError]:
     found = _check_slice(obj)
     unchanged(found, "addressType", obj.get("addressType"), old.get("addressType"))
     return found
+
+
+def _remarks_on_slice(obj: Object) -> list[str]:
+    return ["spec.addressType: FQDN endpoints are deprecated"] if obj.get("addressType") == "FQDN" else []
 
 
 KINDS = {
@@ -373,6 +386,9 @@ KINDS = {
         fill=_fill_slice,
         check=_check_slice,
         check_update=_check_slice_update,
+        remarks=_remarks_on_slice,
+        # That never changes: who changes a slice has been told.
+        remarked_changes=("metadata.uid",),
         generation=("endpoints", "ports", "addressType", "metadata.labels", "metadata.annotations"),
     ),
 }

@@ -39,6 +39,10 @@ _OFF = {
     ("core.v1.VolumeProjection", "clusterTrustBundle"),
     ("core.v1.VolumeProjection", "podCertificate"),
     ("discovery.v1.Endpoint", "deprecatedTopology"),
+    ("resource.v1.DeviceAttribute", "bools"),
+    ("resource.v1.DeviceAttribute", "ints"),
+    ("resource.v1.DeviceAttribute", "strings"),
+    ("resource.v1.DeviceAttribute", "versions"),
     ("storage.v1.CSIDriverSpec", "preventPodSchedulingIfMissing"),
 }
 """Fields of features that are off unless somebody turns them on: who writes them owns them, but they are not kept."""

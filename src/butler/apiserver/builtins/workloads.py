@@ -269,8 +269,7 @@ def _check_daemon_set_update(obj: Object, old: Object) -> list[FieldError]:
 def _check_stateful_set(obj: Object, *, is_new: bool = True) -> list[FieldError]:
     found: Problems = []
     spec = obj["spec"]
-    policy = spec["podManagementPolicy"]
-    if policy not in {"OrderedReady", "Parallel"}:
+    if (policy := spec["podManagementPolicy"]) not in {"OrderedReady", "Parallel"}:
         found.append(bad("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'"))
     _check_stateful_strategy(found, spec["updateStrategy"], "spec.updateStrategy")
     for moment, choice in spec["persistentVolumeClaimRetentionPolicy"].items():
@@ -280,8 +279,9 @@ def _check_stateful_set(obj: Object, *, is_new: bool = True) -> list[FieldError]
     claims = spec.get("volumeClaimTemplates") or ()
     for index, claim in enumerate(claims if is_new else ()):
         check_claim_spec(found, claim["spec"], f"spec.volumeClaimTemplates[{index}].spec")
-    not_negative(found, spec, "replicas", "spec")
-    not_negative(found, spec, "minReadySeconds", "spec")
+    for name in ("replicas", "minReadySeconds"):
+        not_negative(found, spec, name, "spec")
+    not_negative(found, spec.get("ordinals") or {}, "start", "spec.ordinals")
     if is_new and spec.get("serviceName"):
         refuse_each(found, "spec.serviceName", spec["serviceName"], formats.label(spec["serviceName"]))
     if _check_selected(found, spec, "statefulset", ""):

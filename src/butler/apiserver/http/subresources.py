@@ -23,8 +23,9 @@ from butler.apiserver.apply import Writer, record_create
 from butler.apiserver.auth import reviews, token_requests
 from butler.apiserver.builtins import catalogue
 from butler.apiserver.builtins.pod_parts import PARTS
+from butler.apiserver.builtins.shaping import shape_of_kind
 from butler.apiserver.requests import Target, WriteOptions
-from butler.apiserver.resources import ALL_VERBS, Object
+from butler.apiserver.resources import ALL_VERBS, Object, Resource
 from butler.apiserver.storage.changes import Change
 from butler.errors import BadRequest, ServiceUnavailable, invalid
 
@@ -216,6 +217,7 @@ async def review(call: Call) -> StreamResponse:
     resource, options = call.target.resource, call.write_options("CreateOptions")
     view, body = call.view(), await intake.read_object(call, options)
     request = accepting.understood(call.space, resource, body, options)
+    _tidy_spec(resource, request)
     space, user = call.space, call.user
     record_create(request, resource.schema, Writer(options.manager, resource.api_version, space.timestamp()))
     match call.target.resource.kind:
@@ -235,6 +237,14 @@ async def review(call: Call) -> StreamResponse:
             raise BadRequest(f"{kind} cannot be created")
     shown = {"kind": resource.kind, "apiVersion": resource.api_version, **answered}
     return answers.document(shown, 201, view=view, warnings=options.warnings)
+
+
+def _tidy_spec(resource: Resource, request: Object) -> None:
+    """What is asked looks in the answer as it does after a round through Go."""
+    shape = shape_of_kind(resource.api_version, resource.kind)
+    spec = shape.below("spec") if shape is not None else None
+    if spec is not None and "spec" in request:
+        spec.apply(request["spec"])
 
 
 async def _named_body(call: Call) -> Object:

@@ -230,6 +230,8 @@ CASES = (
         ),
         _review("SubjectAccessReview", resourceAttributes={"verb": "get"}),
         _review("SubjectAccessReview", user="bob"),
+        _review("SubjectAccessReview", user="bob", extra={"a": None}, groups=[], nonResourceAttributes={"path": "/"}),
+        _review("SubjectAccessReview", user="bob", extra={}, nonResourceAttributes={"path": "/"}),
         _review(
             "SubjectAccessReview", user="bob", resourceAttributes={"verb": "get"}, nonResourceAttributes={"path": "/"}
         ),
