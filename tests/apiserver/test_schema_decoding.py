@@ -52,6 +52,10 @@ def service(**port: Any) -> dict[str, Any]:
             'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"',
         ),
         (
+            {**of("ConfigMap"), "metadata": {"creationTimestamp": "\u00e9"}},
+            'parsing time "\\xc3\\xa9" as "2006-01-02T15:04:05Z07:00": cannot parse "\\xc3\\xa9" as "2006"',
+        ),
+        (
             service(port="x"),
             "json: cannot unmarshal string into Go struct field ServicePort.spec.ports.port of type int32",
         ),

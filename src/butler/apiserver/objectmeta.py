@@ -21,7 +21,7 @@ _NAME_RULES: dict[str, formats.Format] = {
     "label": formats.label,
     "label1035": formats.label_1035,
     "path-segment": formats.path_segment,
-    "ip": formats.ip,
+    "ip": formats.usual_ip,
 }
 
 _PACKAGE = "io.k8s.apimachinery.pkg.apis.meta.v1"

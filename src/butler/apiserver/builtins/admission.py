@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from urllib.parse import urlsplit
 
 from butler.errors import FieldError
 
@@ -14,12 +13,12 @@ from .policies import check_binding, check_conditions, check_policy
 from .problems import Problems, bad, duplicate, refuse_each, required
 from .rules import FAILURE, MATCH, check_choice, check_rule
 from .selectors import check_selector
+from .webhook_addresses import url_problems
 
 _GROUP = "admissionregistration.k8s.io"
 _NO_SIDE_EFFECTS = ("None", "NoneOnDryRun")
 _REINVOCATION = ("IfNeeded", "Never")
 _REVIEW_VERSIONS = ("v1", "v1beta1")
-_URL_FORM = "; desired format: https://host[/path]"
 
 
 def _fill_hooks(obj: Object, *, mutating: bool) -> None:
@@ -89,25 +88,9 @@ def _check_client(found: Problems, client: Object, path: str) -> None:
     if (url is None) == (service is None):
         found.append(required(path, "exactly one of url or service is required"))
     elif url is not None:
-        check_url(found, url, f"{path}.url")
+        found.extend(url_problems(url, f"{path}.url"))
     elif service is not None:
         check_service(found, service, f"{path}.service")
-
-
-def check_url(found: Problems, url: str, path: str) -> None:
-    """The address of a webhook."""
-    parts = urlsplit(url)
-    user, at, host = parts.netloc.rpartition("@")
-    if parts.scheme != "https":
-        found.append(bad(path, parts.scheme, f"'https' is the only allowed URL scheme{_URL_FORM}"))
-    if not host:
-        found.append(bad(path, host, f"host must be specified{_URL_FORM}"))
-    if at:
-        found.append(bad(path, user, "user information is not permitted in the URL"))
-    if parts.fragment:
-        found.append(bad(path, parts.fragment, "fragments are not permitted in the URL"))
-    if parts.query:
-        found.append(bad(path, parts.query, "query parameters are not permitted in the URL"))
 
 
 def check_service(found: Problems, service: Object, path: str) -> None:

@@ -275,7 +275,10 @@ def _check_series(found: Problems, series: Object | None) -> None:
 def _check_runtime_class(obj: Object) -> list[FieldError]:
     found: Problems = []
     handler, scheduling = obj.get("handler") or "", obj.get("scheduling") or {}
-    refuse_each(found, "handler", handler, formats.label(handler))
+    if handler:
+        refuse_each(found, "handler", handler, formats.label(handler))
+    else:
+        found.append(required("handler"))
     overhead = (obj.get("overhead") or {}).get("podFixed")
     if overhead:
         check_resources(found, {"limits": overhead}, "overhead")
@@ -285,6 +288,12 @@ def _check_runtime_class(obj: Object) -> list[FieldError]:
     same = [{name: value for name, value in one.items() if name != "tolerationSeconds"} for one in tolerations]
     repeated = (index for index, one in enumerate(same) if one in same[:index])
     found.extend(duplicate(f"scheduling.tolerations[{index}]", _shown(tolerations[index])) for index in repeated)
+    return found
+
+
+def _check_runtime_class_update(obj: Object, old: Object) -> list[FieldError]:
+    found = _check_runtime_class(obj)
+    unchanged(found, "handler", obj.get("handler"), old.get("handler"))
     return found
 
 
@@ -309,5 +318,7 @@ KINDS = {
     ("apiextensions.k8s.io", "CustomResourceDefinition"): BuiltIn(status=True, generation=("spec",)),
     ("apiregistration.k8s.io", "APIService"): BuiltIn(fill=_fill_api_service, check=_check_api_service, status=True),
     ("events.k8s.io", "Event"): BuiltIn(check=_check_new_event, check_update=_check_new_event_update),
-    ("node.k8s.io", "RuntimeClass"): BuiltIn(check=_check_runtime_class, remarks=remarks_on_runtime_class),
+    ("node.k8s.io", "RuntimeClass"): BuiltIn(
+        check=_check_runtime_class, check_update=_check_runtime_class_update, remarks=remarks_on_runtime_class
+    ),
 }

@@ -245,9 +245,12 @@ def _check_mounts(found: Problems, container: Object, path: str, volumes: set[st
             found.append(bad(f"{place}.mountPath", target, "must be unique"))
         places.add(target)
         if mount.get("subPath"):
-            check_relative(found, mount["subPath"], f"{path}.subPath")
+            check_relative(found, mount["subPath"], f"{place}.subPath")
         if mount.get("subPathExpr"):
-            check_relative(found, mount["subPathExpr"], f"{path}.subPathExpr")
+            if mount.get("subPath"):
+                detail = "subPathExpr and subPath are mutually exclusive"
+                found.append(bad(f"{place}.subPathExpr", mount["subPathExpr"], detail))
+            check_relative(found, mount["subPathExpr"], f"{place}.subPathExpr")
         check_mount_modes(found, mount, container, path)
 
 

@@ -208,7 +208,7 @@ def _check_endpoints(obj: Object) -> list[FieldError]:
 def _check_address(found: Problems, address: Object, path: str) -> None:
     value = address.get("ip") or ""
     check_reachable(found, value, f"{path}.ip")
-    if formats.ip(value):
+    if not formats.is_ip(value):
         found.append(bad(f"{path}.ip", value, "must be a valid IP address"))
     for name, rule in (("hostname", formats.label), ("nodeName", formats.subdomain)):
         if address.get(name):

@@ -15,6 +15,8 @@ Format = Callable[[str], Broken]
 
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
+_UNDERSCORED_LABEL = r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_UNDERSCORED = rf"{_UNDERSCORED_LABEL}(\.{_UNDERSCORED_LABEL})*"
 _LABEL_1035 = r"[a-z]([-a-z0-9]*[a-z0-9])?"
 _KEY_NAME = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _CONFIG_KEY = r"[-._a-zA-Z0-9]+"
@@ -24,6 +26,7 @@ _HEADER = r"[-A-Za-z0-9]+"
 
 _is_label = re.compile(_LABEL).fullmatch
 _is_subdomain = re.compile(_SUBDOMAIN).fullmatch
+_is_underscored = re.compile(_UNDERSCORED).fullmatch
 _is_label_1035 = re.compile(_LABEL_1035).fullmatch
 _is_key_name = re.compile(_KEY_NAME).fullmatch
 _is_label_value = re.compile(rf"({_KEY_NAME})?").fullmatch
@@ -91,6 +94,15 @@ def subdomain(value: str) -> Broken:
     broken = [at_most(253)] if len(value) > 253 else []
     if not _is_subdomain(value):
         broken.append(shape(_SUBDOMAIN_TEXT, _SUBDOMAIN, "example.com"))
+    return tuple(broken)
+
+
+def subdomain_with_underscores(value: str) -> Broken:
+    """What resolvers are given to search."""
+    broken = [at_most(253)] if len(value) > 253 else []
+    if not _is_underscored(value):
+        text = _SUBDOMAIN_TEXT.replace("characters, '-'", "characters, '_', '-'")
+        broken.append(shape(text, _UNDERSCORED, "example.com"))
     return tuple(broken)
 
 
@@ -244,6 +256,19 @@ def cidr(value: str) -> Broken:
         return ("must not have an IPv4-mapped IPv6 address",)
     network = ipaddress.ip_network((address, int(length)), strict=False)
     return () if network.network_address == address else ("must not have bits set beyond the prefix length",)
+
+
+def usual_cidr(value: str) -> Broken:
+    """As for newer fields: in the one spelling everybody uses."""
+    if broken := cidr(value):
+        return broken
+    network = str(ipaddress.ip_network(value))
+    return () if network == value else (f"must be in canonical form ({go_quoted(network)})",)
+
+
+def is_ip(value: str) -> bool:
+    """Whether Go's parser takes it for an address, in whatever spelling."""
+    return _address(value) is not None
 
 
 def _address(value: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -56,7 +56,7 @@ class BuiltIn:
     first_remarks: Callable[[Object], list[str]] = _no_remarks
     """Those of which it is told of a new object only."""
     remarked_changes: tuple[str, ...] = ()
-    """The members whose change counts for that; without any it is the generation, or the spec and data."""
+    """The members whose change counts for that; without any the generation tells, or every change counts."""
     named_after: str = ""
     """What is called like an object and should be a DNS label; a client is told if it is none."""
     status: bool = False
@@ -97,7 +97,7 @@ class BuiltIn:
             return any(part_of(obj, path) != part_of(old, path) for path in self.remarked_changes)
         if self.generation:
             return bool(obj["metadata"].get("generation") != old["metadata"].get("generation"))
-        return any(obj.get(name) != old.get(name) for name in ("spec", "data"))
+        return True
 
     def _remark_on_name(self, obj: Object) -> list[str]:
         broken = formats.label(obj["metadata"]["name"]) if self.named_after else []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from typing import Any
 
 from butler.errors import FieldError, not_supported
@@ -69,8 +68,7 @@ def _check_ingress(obj: Object) -> list[FieldError]:
 def _check_ingress_rule(found: Problems, rule: Object, path: str) -> None:
     host = rule.get("host") or ""
     if host:
-        # An address may be written with leading zeros, even where nothing else takes it so.
-        if not formats.ip(re.sub(r"(^|\.)0+(?=[0-9])", r"\1", host)):
+        if formats.is_ip(host):
             found.append(bad(f"{path}.host", host, "must be a DNS name, not an IP address"))
         refuse_each(found, f"{path}.host", host, formats.host(host))
     http = rule.get("http")
@@ -319,6 +317,15 @@ def _check_slice_ports(found: Problems, ports: Any) -> None:
         check_app_protocol(found, port, path)
 
 
+def _check_slice_address(found: Problems, address: str, path: str, index: int, kind: str) -> None:
+    if kind == "IPv6" and (broken := formats.usual_ip(address)):
+        refuse_each(found, f"{path}[{index}]", address, broken)
+        return
+    if not formats.ip(address) and (":" in address) != (kind == "IPv6"):
+        found.append(bad(path, address, f"must be an {kind} address"))
+    check_reachable(found, address, f"{path}[{index}]")
+
+
 def _check_domain(found: Problems, address: str, path: str) -> None:
     name = address.removesuffix(".")
     if not address:
@@ -340,9 +347,7 @@ def _check_endpoint(found: Problems, endpoint: Object, path: str, kind: str) -> 
         if kind == "FQDN":
             _check_domain(found, address, f"{place}[{index}]")
         elif kind in {"IPv4", "IPv6"}:
-            if not formats.ip(address) and (":" in address) != (kind == "IPv6"):
-                found.append(bad(place, address, f"must be an {kind} address"))
-            check_reachable(found, address, f"{place}[{index}]")
+            _check_slice_address(found, address, place, index, kind)
     if endpoint.get("hostname") is not None:
         refuse_each(found, f"{path}.hostname", endpoint["hostname"], formats.label(endpoint["hostname"]))
     if endpoint.get("nodeName") is not None:
@@ -386,9 +391,7 @@ KINDS = {
         fill=_fill_slice,
         check=_check_slice,
         check_update=_check_slice_update,
-        remarks=_remarks_on_slice,
-        # That never changes: who changes a slice has been told.
-        remarked_changes=("metadata.uid",),
+        first_remarks=_remarks_on_slice,
         generation=("endpoints", "ports", "addressType", "metadata.labels", "metadata.annotations"),
     ),
 }

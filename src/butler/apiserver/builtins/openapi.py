@@ -123,6 +123,8 @@ def _zeros(name: str) -> dict[str, Any]:
 
 def _go_fields(definition: data.Definition, embedded: str = "") -> Iterator[tuple[str, tuple[str, str]]]:
     """Fields that Go does not call as JSON does: through which structs they are embedded, and their type."""
+    if definition.typed:
+        yield from ((name, ("TypeMeta.", "")) for name in ("apiVersion", "kind"))
     for field in definition.fields:
         if field.inline:
             yield from _go_fields(data.definition(field.type), f"{embedded}{field.type.rpartition('.')[2]}.")

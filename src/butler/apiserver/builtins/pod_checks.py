@@ -28,6 +28,7 @@ _POD_POLICIES = {
     "seLinuxChangePolicy": ("MountOption", "Recursive"),
     "supplementalGroupsPolicy": ("Merge", "Strict"),
 }
+_MOST_SEARCHES, _LONGEST_SEARCHES = 32, 2048
 _SYSTEMS = ("linux", "windows")
 _ALL_KEYS = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
 
@@ -122,9 +123,22 @@ def _check_dns(found: Problems, spec: Object, path: str) -> None:
             found.append(required(f"{path}.dnsConfig.nameservers", detail))
     for index, server in enumerate((settings or {}).get("nameservers") or ()):
         refuse_each(found, f"{path}.dnsConfig.nameservers[{index}]", server, formats.ip(server))
+    _check_searches(found, (settings or {}).get("searches") or [], f"{path}.dnsConfig.searches")
     options = (settings or {}).get("options") or ()
     unnamed = (index for index, option in enumerate(options) if not option.get("name"))
     found.extend(required(f"{path}.dnsConfig.options[{index}]", "must not be empty") for index in unnamed)
+
+
+def _check_searches(found: Problems, searches: list[str], path: str) -> None:
+    if len(searches) > _MOST_SEARCHES:
+        found.append(bad(path, searches, f"must not have more than {_MOST_SEARCHES} search paths"))
+    if len(" ".join(searches)) > _LONGEST_SEARCHES:
+        room = f"{_LONGEST_SEARCHES} characters (including spaces) in the search list"
+        found.append(bad(path, searches, f"must not have more than {room}"))
+    for index, search in enumerate(searches):
+        name = search.removesuffix(".")
+        if search != ".":
+            refuse_each(found, f"{path}[{index}]", name, formats.subdomain_with_underscores(name))
 
 
 def _check_gates(found: Problems, spec: Object, path: str) -> None:

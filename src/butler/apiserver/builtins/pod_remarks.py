@@ -106,6 +106,9 @@ def _on_volumes(spec: Object, path: str) -> Iterator[str]:
         yield from (f"{place}.{SPELT.get(name, name)}: {GONE[name]}" for name in GONE if volume.get(name) is not None)
         claim = (volume.get("ephemeral") or {}).get("volumeClaimTemplate") or {}
         yield from remarks_on_size(claim.get("spec") or {}, f"{place}.ephemeral.volumeClaimTemplate.spec")
+    for volume in spec.get("volumes") or ():
+        empty = (one for one in (volume.get("projected") or {}).get("sources") or () if not one)
+        yield from (f"volume {go_quoted(volume.get('name') or '')} (Projected) has no sources provided" for _ in empty)
 
 
 def remarks_on_size(spec: Object, path: str) -> Iterator[str]:

@@ -265,9 +265,7 @@ KINDS = {
         check=_check_pod,
         check_update=_check_pod_update,
         named_after="the Pod's hostname",
-        remarks=remarks_on_pod,
-        # That never changes: there is nothing new to say about a changed pod.
-        remarked_changes=("metadata.uid",),
+        first_remarks=remarks_on_pod,
         status=True,
         generation=("spec",),
     ),

@@ -99,7 +99,7 @@ def _check_update(obj: Object, old: Object) -> list[FieldError]:
     found = _check(obj)
     scopes = obj["spec"].get("scopes") or []
     if set(scopes) != set(old["spec"].get("scopes") or []):
-        found.append(bad("spec.scopes", scopes, IMMUTABLE))
+        found.append(bad("spec.scopes", scopes or None, IMMUTABLE))
     return found
 
 

@@ -47,7 +47,7 @@ def _check_network(obj: Object) -> list[FieldError]:
     if len(networks) > 2:
         return [bad(path, {"CIDRs": networks}, "may only hold up to 2 values")]
     for index, network in enumerate(networks):
-        refuse_each(found, f"{path}[{index}]", network, formats.cidr(network))
+        refuse_each(found, f"{path}[{index}]", network, formats.usual_cidr(network))
     families = [ipaddress.ip_network(one, strict=False).version for one in networks if not formats.cidr(one)]
     if len(families) == 2 and families[0] == families[1]:
         found.append(bad(path, networks, _ONE_OF_EACH))

@@ -19,13 +19,8 @@ _NO_MATCH = "`selector` does not match template `labels`"
 _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 _COUNTS = ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas")
 _STATEFUL_SET_MAY_CHANGE = (
-    "replicas",
-    "ordinals",
-    "template",
-    "updateStrategy",
-    "revisionHistoryLimit",
-    "persistentVolumeClaimRetentionPolicy",
-    "minReadySeconds",
+    *("replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit"),
+    *("persistentVolumeClaimRetentionPolicy", "minReadySeconds"),
 )
 
 
@@ -274,13 +269,13 @@ def _check_stateful_set(obj: Object, *, is_new: bool = True) -> list[FieldError]
     _check_stateful_strategy(found, spec["updateStrategy"], "spec.updateStrategy")
     for moment, choice in spec["persistentVolumeClaimRetentionPolicy"].items():
         if choice not in {"Retain", "Delete"}:
-            place = f"spec.persistentVolumeClaimRetentionPolicy.{moment}"
-            found.append(not_supported(place, choice, ("Retain", "Delete")))
+            field = f"spec.persistentVolumeClaimRetentionPolicy.{moment}"
+            found.append(not_supported(field, choice, ("Retain", "Delete")))
     claims = spec.get("volumeClaimTemplates") or ()
     for index, claim in enumerate(claims if is_new else ()):
         check_claim_spec(found, claim["spec"], f"spec.volumeClaimTemplates[{index}].spec")
-    for name in ("replicas", "minReadySeconds"):
-        not_negative(found, spec, name, "spec")
+    not_negative(found, spec, "replicas", "spec")
+    not_negative(found, spec, "minReadySeconds", "spec")
     not_negative(found, spec.get("ordinals") or {}, "start", "spec.ordinals")
     if is_new and spec.get("serviceName"):
         refuse_each(found, "spec.serviceName", spec["serviceName"], formats.label(spec["serviceName"]))
@@ -312,8 +307,8 @@ def _check_stateful_set_update(obj: Object, old: Object) -> list[FieldError]:
     fixed = {*spec, *before}.difference(_STATEFUL_SET_MAY_CHANGE)
     if any(spec.get(name) != before.get(name) for name in fixed):
         *names, last = (f"'{name}'" for name in _STATEFUL_SET_MAY_CHANGE)
-        allowed = f"{', '.join(names)} and {last}"
-        found.append(forbidden("spec", f"updates to statefulset spec for fields other than {allowed} are forbidden"))
+        others = f"fields other than {', '.join(names)} and {last}"
+        found.append(forbidden("spec", f"updates to statefulset spec for {others} are forbidden"))
     return found
 
 

@@ -6,16 +6,15 @@ import base64
 import binascii
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
 
 from butler.errors import FieldError, not_supported
 
 from ..builtins import formats
 from ..builtins.problems import bad, forbidden, required
+from ..builtins.webhook_addresses import url_problems
 from ..resources import Conversion, Object
 
 _REVIEW_VERSIONS = ("v1", "v1beta1")
-_URL_FORM = "; desired format: https://host[/path]"
 _CLIENT_CONFIG = "spec.conversion.webhookClientConfig"
 _REVIEW_PATH = "spec.conversion.conversionReviewVersions"
 
@@ -77,32 +76,13 @@ def _client_config(config: Object | None, trusts_any_bundle: bool) -> Iterator[F
     if (url is None) == (service is None):
         yield required(_CLIENT_CONFIG, "exactly one of url or service is required")
     elif url is not None:
-        yield from _url(url, f"{_CLIENT_CONFIG}.url")
+        yield from url_problems(url, f"{_CLIENT_CONFIG}.url")
     elif service is not None:
         yield from _service(service, f"{_CLIENT_CONFIG}.service")
     bundle = config.get("caBundle")
     if not trusts_any_bundle and not is_bundle(bundle):
         detail = "unable to load root certificates: unable to parse bytes as PEM block"
         yield bad(f"{_CLIENT_CONFIG}.caBundle", bundle, detail)
-
-
-def _url(url: str, path: str) -> Iterator[FieldError]:
-    try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        yield required(path, f"url must be a valid URL: {error}{_URL_FORM}")
-        return
-    user, at, host = parts.netloc.rpartition("@")
-    if parts.scheme != "https":
-        yield bad(path, parts.scheme, f"'https' is the only allowed URL scheme{_URL_FORM}")
-    if not host:
-        yield bad(path, host, f"host must be specified{_URL_FORM}")
-    if at:
-        yield bad(path, user, "user information is not permitted in the URL")
-    if parts.fragment:
-        yield bad(path, parts.fragment, "fragments are not permitted in the URL")
-    if parts.query:
-        yield bad(path, parts.query, "query parameters are not permitted in the URL")
 
 
 def _service(service: Object, path: str) -> Iterator[FieldError]:

@@ -14,6 +14,7 @@ from butler.errors import FieldError, not_supported
 
 from ..builtins import formats
 from ..builtins.problems import IMMUTABLE, bad, required
+from ..cel.library import urls
 from ..resources import Object
 from . import version_rules as rules
 from .conversion import client_config, is_bundle, validate_conversion
@@ -51,8 +52,7 @@ def approval(annotations: dict[str, str] | None) -> tuple[str, str]:
         return "Missing", f"{needed}, {_APPROVAL_HELP}"
     if found.startswith("unapproved"):
         return "Unapproved", f'not approved: "{found}"'
-    url = urlsplit(found)
-    if url.scheme and url.netloc:
+    if not urls.problem(found) and (url := urlsplit(found)).scheme and url.netloc:
         return "Approved", f"approved in {found}"
     return "Invalid", f'{needed} with either a URL or a reason starting with "unapproved", {_APPROVAL_HELP}'
 

@@ -119,7 +119,7 @@ class _Decoder:
         if schema.int_or_string:
             return _int_or_string(value, schema, place)
         if is_schema_union(schema):
-            return self._schema_union(value, schema)
+            return self._schema_union(value, schema, place)
         if is_opaque(schema):
             return value
         if schema.properties:
@@ -131,16 +131,16 @@ class _Decoder:
             return self._collection(value, schema, path, place)
         return _scalar(value, schema, place)
 
-    def _schema_union(self, value: Any, schema: Schema) -> Any:
+    def _schema_union(self, value: Any, schema: Schema, place: Place) -> Any:
         """A schema inside a schema, or what may stand in its place. Go does not look for unknown fields there."""
         union = schema.name.rpartition(".JSONSchemaProps")[2]
         if isinstance(value, dict) and self._schema is not None:
             inner = _Decoder()
-            inner.struct(value, self._schema, "", Place())
+            inner.struct(value, self._schema, "", place)
             self.first_problem = self.first_problem or inner.first_problem
             return value
         if isinstance(value, list) and union == "OrArray":
-            return [self._schema_union(item, schema) for item in value]
+            return [self._schema_union(item, schema, place) for item in value]
         if isinstance(value, bool) and union == "OrBool":
             return value
         if isinstance(value, list) and union == "OrStringArray" and all(isinstance(item, str) for item in value):

@@ -79,6 +79,14 @@ def _mismatch(text: str, layout: str) -> str:
     for pattern, element in _MICRO_PARTS if layout == MICRO_LAYOUT else _PARTS:
         found = re.compile(pattern, re.ASCII).match(text, at)
         if not found:
-            return f'parsing time "{text}" as "{layout}": cannot parse "{text[at:]}" as "{element}"'
+            shown, rest = _quoted(text), _quoted(text[at:])
+            return f'parsing time {shown} as "{layout}": cannot parse {rest} as "{element}"'
         at = found.end()
-    return f'parsing time "{text}": extra text: "{text[at:]}"'
+    return f"parsing time {_quoted(text)}: extra text: {_quoted(text[at:])}"
+
+
+def _quoted(text: str) -> str:
+    """As Go's time package quotes: byte by byte."""
+    plain = text.replace("\\", "\\\\").replace('"', '\\"').encode(errors="surrogatepass")
+    shown = (chr(byte) if 0x20 <= byte < 0x80 else f"\\x{byte:02x}" for byte in plain)
+    return f'"{"".join(shown)}"'

@@ -15,6 +15,7 @@ NAME = "kubernetes.URL"
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
 _BAD_IN_HOST = re.compile(r"[\x00-\x20\x7f\\^`{|}/?#@]")
 _BAD_IN_USER = re.compile(r"[^A-Za-z0-9\-._:~!$&'()*+,;=%@]")
+_RELATIVE, _EMPTY = "invalid URI for request", "empty url"
 _PLAIN_IN_PATH = "/!$&'()*+,;=:@[]-._~"
 
 
@@ -69,11 +70,27 @@ def parse(text: str) -> Url:
         raise ValueError(f"parse {json.dumps(text, ensure_ascii=False)}: {error}") from None
 
 
+def problem(text: str) -> str:
+    """What is wrong with a URL, which may be relative, in the words of Go; empty when nothing is."""
+    try:
+        parse(text)
+    except ValueError as error:
+        if not str(error).endswith((_RELATIVE, _EMPTY)):
+            return str(error)
+    else:
+        return ""
+    path, shown = re.split("[?#]", text)[0], json.dumps(text, ensure_ascii=False)
+    if ":" in path.partition("/")[0]:
+        return f"parse {shown}: first path segment in URL cannot contain colon"
+    escape = _BAD_ESCAPE.search(path)
+    return f"parse {shown}: invalid URL escape {json.dumps(escape[0], ensure_ascii=False)}" if escape else ""
+
+
 def _parse(text: str) -> Url:
     if re.search(r"[\x00-\x1f\x7f]", text):
         raise ValueError("net/url: invalid control character in URL")
     if not text:
-        raise ValueError("empty url")
+        raise ValueError(_EMPTY)
     scheme, rest = _scheme(text)
     if text == "*":
         return Url(text, "", "", "*", "")
@@ -81,7 +98,7 @@ def _parse(text: str) -> Url:
     rest, _, query = rest.partition("?")
     if not rest.startswith("/"):
         if not scheme:
-            raise ValueError("invalid URI for request")
+            raise ValueError(_RELATIVE)
         return Url(text, scheme, "", "", query)
     host = ""
     if rest.startswith("//") and (scheme or not rest.startswith("///")):
