@@ -31,8 +31,12 @@ from .storage.store import Row, Store
 _QUEUE_LIMIT = 1000
 _QUEUE_BYTES = 2 * 1024 * 1024
 _CHUNK = 500
-_CHUNK_BYTES = 128 * 1024
+_CHUNK_BYTES = 64 * 1024
 """How much is read at once, and held for a client that takes its time."""
+_PAGE_BYTES = 4 * _CHUNK_BYTES
+"""The same of what is there when a watch begins: of a past moment, a small page costs as much as a large one."""
+_TOGETHER = 64
+"""So many of those are sent together."""
 BOOKMARK_INTERVAL = 60.0
 _LAST_BOOKMARK = 2.0
 """Seconds before its end a watch tells once more how far it has come."""
@@ -308,7 +312,7 @@ class Watch:
         store, bucket, after, revision = self._space.store, self._space.bucket(self.resource), "", 0
         while True:
             page = store.page(
-                bucket, self._prefix, after=after, limit=_CHUNK, size=_CHUNK_BYTES, revision=revision, count=False
+                bucket, self._prefix, after=after, limit=_CHUNK, size=_PAGE_BYTES, revision=revision, count=False
             )
             revision = page.revision
             values = await values_of(self._space, self.resource, page.rows)
@@ -317,7 +321,8 @@ class Watch:
                 for value in values
                 if not self._matcher.selective or self._matcher.matches_value(value)
             ]
-            yield Batch(matching), revision
+            for start in range(0, max(1, len(matching)), _TOGETHER):
+                yield Batch(matching[start : start + _TOGETHER]), revision
             if not page.more:
                 return
             after = page.rows[-1].key

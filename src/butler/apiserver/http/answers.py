@@ -24,7 +24,7 @@ from . import go_yaml
 _PUSH_LIMIT = 64 * 1024
 """Bytes that may wait in a connection before a watcher is no longer served at once but at its own pace."""
 _LARGEST_PUSH = 256 * 1024
-_PIECE = 128 * 1024
+_PIECE = 64 * 1024
 """What is put into a connection at once: TLS copies it more than once."""
 _WRITE_PATIENCE = 60.0
 """A watcher that takes nothing for so long is gone."""
