@@ -1,12 +1,15 @@
-"""A server that is killed at any moment loses nothing it has acknowledged."""
+"""A server that is killed at any moment loses nothing it has acknowledged, nor does one that runs out of files."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import random
+import resource
 import signal
+import socket
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -87,6 +90,27 @@ async def check(api: Api, ledger: Ledger) -> None:
         assert found.get(name) in allowed, name
         ledger.known[name] = found.get(name)
     ledger.under_way.clear()
+
+
+async def test_a_server_without_file_descriptors_serves_those_it_knows_and_recovers(tmp_path: Path) -> None:
+    server = start_server(tmp_path / "data")
+    async with connected(server) as api:
+        assert (await api("GET", CONFIGMAPS)).status == 200
+        port = int(api.url.rpartition(":")[2])
+        open_files = len(os.listdir(f"/proc/{server.process.pid}/fd"))
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (open_files + 5, open_files + 5))
+        with ExitStack() as others:
+            for _ in range(12):
+                others.enter_context(socket.create_connection(("127.0.0.1", port)))
+            assert (await api("POST", CONFIGMAPS, configmap("meanwhile", 1))).status == 201
+    async with connected(server) as api:
+        assert (await api("GET", f"{CONFIGMAPS}/meanwhile")).status == 200
+    server.process.terminate()
+    assert server.process.stderr is not None
+    said = server.process.stderr.readlines()
+    server.process.stderr.close()
+    assert server.process.wait(20) == 0
+    assert len(said) < 1000
 
 
 @pytest.mark.timeout(400)

@@ -7,11 +7,12 @@ import fcntl
 import gc
 import logging
 import os
+import resource
 import socket
 import sys
 from asyncio import sslproto
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from ipaddress import ip_address
 from pathlib import Path
 from types import TracebackType
@@ -40,6 +41,8 @@ connections = logging.getLogger("butler.apiserver.connections")
 connections.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError)))
 
 _STOP_PATIENCE = 5.0
+_BACKLOG = 1024
+"""Connections that may wait to be accepted."""
 
 
 class Server:
@@ -96,6 +99,9 @@ class Server:
                 self._write_kubeconfig()
             undo.pop_all()
         await self._listener.start_serving()
+        for listener in self._listener.sockets:
+            with socket.socket(fileno=os.dup(listener.fileno())) as same:
+                same.listen(_BACKLOG)
         self._housekeeping = asyncio.create_task(Housekeeping(self.store, self._clock, self._renew).run())
         log.info("serving url=%s data=%s", self.url, self.data)
 
@@ -161,7 +167,8 @@ class Server:
             self._host,
             self._port,
             ssl=self.pki.tls,
-            backlog=1024,
+            # So many asyncio accepts at a time; and so often it fails and logs that when no file can be opened.
+            backlog=4,
             reuse_address=True,
             ssl_handshake_timeout=10,
             start_serving=False,
@@ -236,9 +243,13 @@ def tune_process() -> None:
 
     Decoded objects come and go by the thousand without cycles, so look for garbage rarely, and never at what stays. And
     the thread that writes to disk must not wait 5 ms for its turn, nor a connection hold a quarter of a megabyte for
-    what might arrive at once: most are watches, on which nothing does."""
+    what might arrive at once: most are watches, on which nothing does. There may be as many of them as the system lets
+    a process open files."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     sys.setswitchinterval(0.001)
     sslproto.SSLProtocol.max_size = 32 * 1024
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
