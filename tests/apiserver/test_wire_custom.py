@@ -295,3 +295,21 @@ async def test_a_definition_that_ends_takes_no_new_objects_but_lets_the_old_ones
         Row(f"GET {definition}", 404, f'customresourcedefinitions.apiextensions.k8s.io "widgets.{GROUP}" not found'),
         Row(f"GET {WIDGETS}", 404, "404 page not found\n"),
     )
+
+
+async def test_names_are_taken_within_a_group_only(server: Server, api: Api) -> None:
+    plain = version("v1", {"type": "object"})
+    accepted: dict[str, str] = {}
+    for plural, group in (("owls", "one.example.com"), ("owlets", "one.example.com"), ("owlets", "two.example.com")):
+        names = {"plural": plural, "singular": plural[:-1], "kind": "Owl"}
+        spec = {"group": group, "scope": "Namespaced", "names": names, "versions": [plain]}
+        name = f"{plural}.{group}"
+        assert (await api("POST", CRDS, {"metadata": {"name": name}, "spec": spec})).status == 201
+        await server.root.settled()
+        conditions = (await api("GET", f"{CRDS}/{name}")).body["status"]["conditions"]
+        accepted[name] = next(one["status"] for one in conditions if one["type"] == "NamesAccepted")
+    assert accepted == {
+        "owls.one.example.com": "True",
+        "owlets.one.example.com": "False",
+        "owlets.two.example.com": "True",
+    }

@@ -76,7 +76,8 @@ class Definitions:
         if "deletionTimestamp" in definition["metadata"]:
             await self._remove(name, definition)
             return
-        taken = crds.taken_names(definition["spec"]["group"], self._all(), self._built_in())
+        group = definition["spec"]["group"]
+        taken = crds.taken_names(group, self._of_group(group), self._built_in())
         status = crds.established_status(definition, taken, self._space.timestamp())
         if status != definition.get("status"):
             await self._write(name, status)
@@ -120,10 +121,11 @@ class Definitions:
         change = Change.DELETED if deleting.is_finished(self._kind, obj) else Change.MODIFIED
         await storing.stage(self._space, target, change, obj, row)
 
-    def _all(self) -> list[Object]:
-        bucket = self._space.bucket(self._kind)
-        rows = self._space.store.page(bucket).rows
-        return [row.decode() for row in rows]
+    def _of_group(self, group: str) -> list[Object]:
+        """The definitions of a group. They are named after it, so that no others need be decoded."""
+        store, bucket = self._space.store, self._space.bucket(self._kind)
+        rows = [store.get(bucket, key) for key in store.keys(bucket) if key.partition(".")[2] == group]
+        return [row.decode() for row in rows if row is not None]
 
     def _built_in(self) -> list[Resource]:
         return [resource for resource in self._space.kinds if not resource.is_custom]
