@@ -78,6 +78,13 @@ async def test_others_go_on_while_a_watch_tells_what_it_missed(server: Server, a
     assert rounds == sorted(set(rounds))
 
 
+async def test_a_watch_is_ended_while_it_tells_what_is_there(server: Server, secrets: Resource) -> None:
+    signals = Watch(server.root, server.hub, secrets, "default", WatchOptions(timeout=60)).signals()
+    await anext(signals)
+    server.hub.end()
+    assert [batch async for batch in signals] == []
+
+
 @pytest.mark.usefixtures("secrets")
 async def test_a_table_of_a_long_list_is_whole(api: Api) -> None:
     table = (await api("GET", SECRETS, Accept=TABLE)).body

@@ -162,7 +162,7 @@ class Watcher:
         """Bytes of what is in the queue."""
         self.is_behind = True
         """Whether there may be more in the store than was handed over."""
-        self._ended = False
+        self.is_ended = False
         self._wake: asyncio.Future[None] | None = None
         self.push: Callable[[News], bool] = lambda _: False
         """Takes news at once if it can."""
@@ -188,14 +188,14 @@ class Watcher:
         self._notify()
 
     def end(self) -> None:
-        self._ended = True
+        self.is_ended = True
         self._notify()
 
     async def next(self, patience: float) -> list[Event] | None:
         """The next events, none after `patience` seconds without any, None when the watch is over. Raises Expired."""
         events = self._take()
-        if events or self._ended:
-            return None if self._ended else events
+        if events or self.is_ended:
+            return None if self.is_ended else events
         self._wake = asyncio.get_running_loop().create_future()
         try:
             async with asyncio.timeout(patience):
@@ -204,7 +204,7 @@ class Watcher:
             return []
         finally:
             self._wake = None
-        return None if self._ended else self._take()
+        return None if self.is_ended else self._take()
 
     def _take(self) -> list[Event]:
         if self.is_behind:
@@ -256,39 +256,40 @@ class Watch:
         store = self._space.store
         watcher = Watcher(store, self._space.bucket(self.resource), self._prefix, self._from)
         watcher.push = lambda news: self._push(news, push)
-        if self._initial:
-            try:
-                async for batch, revision in self._existing():
-                    yield batch
-                    watcher.position = revision
-            except ApiError as error:
-                yield Batch([error_signal(error)])
-                return
-            if self._options.bookmarks:
-                yield Batch([self._bookmark(watcher.position, initial=True)])
-        elif self._from == 0:
-            watcher.position = store.committed
+        # From the beginning, so that it can be ended while it still tells what is there.
         self._hub.add(watcher)
         if self._space.is_gone:
             watcher.end()
         try:
+            if self._initial:
+                async for batch in self._beginning(watcher):
+                    yield batch
+            elif self._from == 0:
+                watcher.position = store.committed
             async for batch in self._changes(watcher):
                 yield batch
+        except ApiError as error:
+            yield Batch([error_signal(error)])
         finally:
             self._hub.remove(watcher)
+
+    async def _beginning(self, watcher: Watcher) -> AsyncIterator[Batch]:
+        async for batch, revision in self._existing():
+            if watcher.is_ended:
+                return
+            yield batch
+            watcher.position = revision
+        if self._options.bookmarks:
+            yield Batch([self._bookmark(watcher.position, initial=True)])
 
     async def _changes(self, watcher: Watcher) -> AsyncIterator[Batch]:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._options.timeout
         bookmark = self._next_bookmark(loop.time(), deadline)
         while (left := deadline - loop.time()) > 0:
-            try:
-                events = await watcher.next(min(left, max(bookmark - loop.time(), 0)))
-                if events and self.resource.is_converted:
-                    events = [await self._as_asked(event) for event in events]
-            except ApiError as error:
-                yield Batch([error_signal(error)])
-                return
+            events = await watcher.next(min(left, max(bookmark - loop.time(), 0)))
+            if events and self.resource.is_converted:
+                events = [await self._as_asked(event) for event in events]
             if events is None:
                 return
             signals = [signal for signal in map(self._signal, events) if signal is not None]
