@@ -63,9 +63,11 @@ async def with_webhooks(space: Space, target: Target, obj: Object, options: Writ
     if not space.admission.concerns(target.resource, "CREATE", target.subresource):
         return target
     chosen = {name: obj["metadata"][name] for name in ("uid", "creationTimestamp")}
+    applied_version = obj["metadata"].get("resourceVersion")
     await space.admission.mutate("CREATE", target, obj, None, options)
     _check_place(target, obj)
-    _check_unversioned(obj, options)
+    if obj["metadata"].get("resourceVersion") != applied_version:
+        _check_unversioned(obj, options)
     obj["metadata"] |= chosen
     _begin_count(target.resource, obj)
     return Target(target.resource, target.namespace, obj["metadata"].get("name", ""), target.subresource)
