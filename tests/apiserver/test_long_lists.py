@@ -105,6 +105,14 @@ async def test_the_metadata_of_a_long_list_is_whole(api: Api) -> None:
     assert [item["metadata"]["name"] for item in rest["items"]] == NAMES[5:]
 
 
+@pytest.mark.usefixtures("secrets")
+async def test_a_list_of_which_nothing_matches_is_as_empty_as_a_short_one(api: Api) -> None:
+    selected = f"{SECRETS}?labelSelector=nobody%3Dhas"
+    assert (await api("GET", selected, Accept=METADATA)).body["items"] is None
+    assert (await api("GET", selected, Accept=TABLE)).body["rows"] == []
+    assert (await api("GET", selected)).body["items"] == []
+
+
 async def test_spaces_take_turns_however_much_one_of_them_asks_for() -> None:
     turns, order = Turns(), list[str]()
 

@@ -119,6 +119,9 @@ def refusal(error: ApiError, layout: Layout = PLAIN, warnings: Iterable[str] = (
 async def list_in_parts(request: BaseRequest, found: AsyncGenerator[Listing, None], view: View) -> StreamResponse:
     """A list of any length without ever holding all of it."""
     part = await anext(found)
+    while not part.values and not part.is_last:
+        # A list without items may look different, so that none is begun before there is an item.
+        part = await anext(found)
     if part.is_last:
         return listing(part, view)
     opening, _ = _part(replace(part, values=[]), view)
