@@ -28,6 +28,8 @@ async def test_a_job_keeps_the_selector_that_was_generated(api: Api) -> None:
     assert problems == [
         "`selector` not auto-generated",
         "`selector` does not match template `labels`",
+        # Once for the job and once for its spec.
+        "`selector` does not match template `labels`",
         "field is immutable",
     ]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from butler.providers.harvester import kinds
 from tests.providers.harvester.fake import STORAGE_CLASS
 from tests.providers.harvester.harness import HarvesterHarness
 
+POD = Address("", "v1", "Pod", "pods", True)
 ROLE = Address("rbac.authorization.k8s.io", "v1", "Role", "roles", True)
 
 
@@ -110,6 +113,11 @@ async def test_hosts_that_take_nothing_are_told(harness: HarvesterHarness) -> No
 async def test_a_quota_that_is_used_up_is_told(harness: HarvesterHarness) -> None:
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "small", "namespace": "default"}}
     await harness.fake.client.create({**quota, "spec": {"hard": {"limits.memory": "4Gi"}}}, kinds.QUOTA)
-    status = {"hard": {"limits.memory": "4Gi"}, "used": {"limits.memory": "4096Mi"}}
-    await harness.fake.client.patch(kinds.QUOTA, "small", {"status": status}, "default", subresource="status")
+    container = {"name": "compute", "image": "i", "resources": {"limits": {"memory": "4096Mi"}}}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "virt-launcher", "namespace": "default"}}
+    await harness.fake.client.create({**pod, "spec": {"containers": [container]}}, POD)
+    async with asyncio.timeout(10), aclosing(harness.fake.client.watch(kinds.QUOTA)) as changes:
+        async for change in changes:
+            if change.item is not None and change.item.get("status", {}).get("used") == {"limits.memory": "4Gi"}:
+                break
     assert (await failed(harness)).message == "Nothing is left of ResourceQuota small (limits.memory)."
