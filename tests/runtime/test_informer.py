@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -203,3 +204,15 @@ async def test_informers_are_shared_and_follow_the_api(loop: Loop) -> None:
     late = informers.of(PART)
     await late.wait_synced()
     following.cancel()
+
+
+@in_a_loop
+async def test_an_informer_that_comes_too_late_is_refused_without_a_trace(loop: Loop) -> None:
+    informers = Informers(loop.clock, loop.chance)
+    following = asyncio.ensure_future(informers.run(MemorySpace(loop.clock, loop.chance).client()))
+    await asyncio.sleep(1)
+    following.cancel()
+    await asyncio.wait([following])
+    with warnings.catch_warnings(record=True) as seen, pytest.raises(RuntimeError):
+        informers.of(Paint)
+    assert seen == []

@@ -234,4 +234,10 @@ class Informers:
 
 
 def _spawn(group: asyncio.TaskGroup, work: Coroutine[Any, Any, None]) -> None:
-    group.create_task(work)
+    """Raises RuntimeError when the group is ending."""
+    try:
+        group.create_task(work)
+    except RuntimeError:
+        # Else Python complains that it was never awaited, wherever it is collected.
+        work.close()
+        raise
