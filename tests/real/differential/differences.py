@@ -37,7 +37,7 @@ CEL_COST = Difference("CEL cost estimation", "the bound that matters is at run t
 DEEP = Difference("nesting of a body", "no schema goes that deep")
 TEXTS = {"body.columnDefinitions": DESCRIPTIONS}
 """Where a table has them."""
-FIELD_ORDER = Difference("the order of fields where a message shows a whole object", "it says nothing")
+FIELD_ORDER = Difference("a whole object inside a message", "it can be compared with what was sent")
 SHOWN = {"body.message": FIELD_ORDER, "body.details.causes.0.message": FIELD_ORDER}
 """Where a refusal of a patch has it."""
 VERSIONS_APART = Difference(
@@ -48,3 +48,8 @@ HISTORY = Difference("how far back a watch reaches", "time that is said, instead
 JSON_ONLY = Difference("CBOR, HTTP/2, WebSocket watches", "every client falls back to JSON")
 SIGNING = Difference("signing algorithm of tokens", "smaller and faster; announced in the key set")
 NO_CHANGE = Difference("empty metadata of a custom object that somebody then leaves out", "nothing has changed")
+TOO_LARGE = Difference("an applied number that is too large for its field", "it is not what was applied")
+FREE_FORM = Difference(
+    "an unchanged patch of an object with free-form data that may not change (ControllerRevision, ResourceClaim)",
+    "nothing changed",
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.real.differential.differences import TAINT
+from tests.real.differential.differences import FREE_FORM, TAINT, TOO_LARGE
 from tests.real.differential.steps import Step, apply, case, get, patch, post, quietly
 from tests.real.differential.vocabulary import (
     ACCOUNT_READY,
@@ -59,6 +59,20 @@ def _revision(data: Any, manager: str = "one") -> Step:
 
 
 CASES = (
+    case(
+        "a number that is too large for its field",
+        apply(f"{DEPLOYMENTS}/a", deployment("a", replicas=2**33), differs={"answer": TOO_LARGE}),
+    ),
+    case(
+        "an unchanged patch of free-form data",
+        *quietly(
+            post(
+                f"{_APPS}/controllerrevisions",
+                made("apps/v1", "ControllerRevision", "a", revision=1, data={"b": 1, "a": 2}),
+            )
+        ),
+        patch(f"{_APPS}/controllerrevisions/a", {"revision": 1}, differs={"answer": FREE_FORM}),
+    ),
     case(
         "names that are no DNS labels",
         ACCOUNT_READY,
