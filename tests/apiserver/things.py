@@ -27,5 +27,5 @@ class World:
         await self.store.write(self.bucket, key, Change.DELETED, before.value, previous=before)
         return revision
 
-    def texts(self, **options: int | str) -> list[str]:
-        return [row.decode()["text"] for row in self.store.page(self.bucket, **options).rows]  # type: ignore[arg-type]
+    def texts(self, prefix: str = "") -> list[str]:
+        return [row.decode()["text"] for row in self.store.page(self.bucket, prefix).rows]

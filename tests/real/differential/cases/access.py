@@ -65,6 +65,13 @@ def _bearer(step: Step, token: str = "${token.status.token}") -> Step:
 _SELF = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
 
 
+def _furnished(*paths: str) -> list[Step]:
+    """What every API has from the start; when and by whom it was written does not matter."""
+    return [
+        get(f"{RBAC}/{path}", ignore=("body.metadata.managedFields", "body.metadata.resourceVersion")) for path in paths
+    ]
+
+
 CASES = (
     case(
         "what a stranger may not do",
@@ -365,41 +372,24 @@ CASES = (
     ),
     case(
         "the roles that are always there",
-        *[
-            get(f"{_CLUSTER_ROLES}/{name}", ignore=("body.metadata.managedFields", "body.metadata.resourceVersion"))
-            for name in (
-                "cluster-admin",
-                "admin",
-                "edit",
-                "view",
-                "system:discovery",
-                "system:basic-user",
-                "system:public-info-viewer",
-                "system:aggregate-to-view",
-            )
-        ],
-        *[
-            get(
-                f"{RBAC}/clusterrolebindings/{name}",
-                ignore=("body.metadata.managedFields", "body.metadata.resourceVersion"),
-            )
-            for name in ("cluster-admin", "system:discovery")
-        ],
+        *_furnished(
+            *("clusterroles/cluster-admin", "clusterroles/admin", "clusterroles/edit", "clusterroles/view"),
+            *("clusterroles/system:discovery", "clusterroles/system:basic-user"),
+            *("clusterroles/system:public-info-viewer", "clusterroles/system:aggregate-to-view"),
+            *("clusterrolebindings/cluster-admin", "clusterrolebindings/system:discovery"),
+        ),
     ),
     case(
         "the roles of the parts of a cluster",
-        *[
-            get(f"{RBAC}/{path}", ignore=("body.metadata.managedFields", "body.metadata.resourceVersion"))
-            for path in (
-                "clusterroles/system:controller:deployment-controller",
-                "clusterroles/system:controller:generic-garbage-collector",
-                "clusterroles/system:kube-scheduler",
-                "clusterroles/system:node",
-                "clusterrolebindings/system:controller:deployment-controller",
-                "clusterrolebindings/system:kube-scheduler",
-                "clusterrolebindings/system:node",
-            )
-        ],
+        *_furnished(
+            "clusterroles/system:controller:deployment-controller",
+            "clusterroles/system:controller:generic-garbage-collector",
+            "clusterroles/system:kube-scheduler",
+            "clusterroles/system:node",
+            "clusterrolebindings/system:controller:deployment-controller",
+            "clusterrolebindings/system:kube-scheduler",
+            "clusterrolebindings/system:node",
+        ),
     ),
     case(
         "an administrator who is impersonated",
