@@ -7,8 +7,8 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager
 
-from . import fleet, inprocess, machines, measures, runtime, servers
-from .table import Table
+from bench import fleet, inprocess, machines, measures, runtime, servers
+from bench.table import Table
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ async def _servers(table: Table, scale: float, peer: bool) -> None:
 
 
 async def _calls(table: Table, scale: float, peer: bool) -> None:
-    from . import calls  # which imports the fakes of the tests, and what they are made of
+    from bench import calls  # which imports the fakes of the tests, and what they are made of
 
     await calls.all_of(table, scale, peer)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from bench.table import Table
 from butler.errors import ProviderError
 from butler.providers.contract import NOTHING_KNOWN, Known, MachineOrder, Power, Provider
 from butler.providers.testing import Harness
 from tests.providers.fakes import FAKES
 from tests.providers.test_simulated_conformance import SimulatedHarness
-
-from .table import Table
 
 COUNT = 20
 _STEP = 5.0

@@ -19,15 +19,14 @@ from urllib.request import urlopen
 
 import msgspec
 
+from bench.table import Table
 from butler.api.cluster import ClusterPhase, TenantCluster
-from butler.api.model import Address
 from butler.engines.core import Secret
 from butler.engines.tenants import admin_kubeconfig_secret, kubeconfig_in, over_https
-from butler.kube import kubeconfig
-from butler.kube.client import Selection, Signal
-from butler.kube.http import HttpClient
-
-from .table import Table
+from kubekit.client import kubeconfig
+from kubekit.client.http import HttpClient
+from kubekit.client.protocol import Selection, Signal
+from kubekit.model.resource import Address
 
 _NODES = Address("", "v1", "Node", "nodes", False)
 _NAMESPACE = "butler-tenants"

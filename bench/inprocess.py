@@ -11,15 +11,14 @@ from pathlib import Path
 
 import yaml
 
-from butler.apiserver import reading, writing
-from butler.apiserver.auth.users import UserInfo
-from butler.apiserver.requests import Target, WriteOptions
-from butler.apiserver.resources import Resource
-from butler.apiserver.served import ServedSpace
-from butler.apiserver.server import Server, tune_process
-
-from .measures import NAMESPACE, cluster
-from .table import Table
+from bench.measures import NAMESPACE, cluster
+from bench.table import Table
+from kubekit.server.objects.request import Target, WriteOptions
+from kubekit.server.objects.resource import Resource
+from kubekit.server.objects.user import UserInfo
+from kubekit.server.pipeline import reads, writes
+from kubekit.server.serve.server import Server, tune_process
+from kubekit.server.spaces.served_space import ServedSpace
 
 _CRD = Path(__file__).parent.parent / "deploy" / "crds" / "tenantclusters.yaml"
 _USER = UserInfo("bench", groups=("system:masters",))
@@ -35,7 +34,7 @@ async def all_of(table: Table, scale: float, _peer: bool) -> None:
         table.add("creates, 64 at a time", "butler", rate, "/s")
         started, count = time.perf_counter(), int(20_000 * scale)
         for index in range(count):
-            await reading.get(server.root, Target(clusters, NAMESPACE, f"first-{index % 1000}"))
+            await reads.get(server.root, Target(clusters, NAMESPACE, f"first-{index % 1000}"))
         table.add("gets", "butler", count / (time.perf_counter() - started), "/s")
         await _flatness(server.root, clusters, table, scale)
         _resuming(server.root, table, int(20_000 * scale))
@@ -66,8 +65,8 @@ async def _prepare(space: ServedSpace) -> Resource:
     crds = space.kinds.at("apiextensions.k8s.io", "v1", "customresourcedefinitions")
     assert namespaces is not None
     assert crds is not None
-    await writing.create(space, Target(namespaces), {"metadata": {"name": NAMESPACE}}, options)
-    await writing.create(space, Target(crds), yaml.safe_load(_CRD.read_text()), options)
+    await writes.create(space, Target(namespaces), {"metadata": {"name": NAMESPACE}}, options)
+    await writes.create(space, Target(crds), yaml.safe_load(_CRD.read_text()), options)
     await space.settled()
     clusters = space.kinds.at("butler.butlerlabs.dev", "v1alpha1", "tenantclusters")
     assert clusters is not None
@@ -82,7 +81,7 @@ async def _creates(space: ServedSpace, clusters: Resource, prefix: str, count: i
 
     async def client() -> None:
         for obj in waiting:
-            await writing.create(space, target, obj, WriteOptions(_USER, manager="bench"))
+            await writes.create(space, target, obj, WriteOptions(_USER, manager="bench"))
 
     started = time.perf_counter()
     await asyncio.gather(*(client() for _ in range(64)))

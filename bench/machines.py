@@ -9,23 +9,22 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from bench.table import Table
 from butler.api import KINDS
 from butler.api.machine import MachinePhase, MachineRequest
 from butler.api.provider import ProviderConfig
-from butler.apiserver.direct import DirectClient
-from butler.apiserver.server import Server
 from butler.controllers.accounts import Accounts
 from butler.controllers.machine import add_machines
-from butler.kube.client import Client
 from butler.local import system
-from butler.local.installing import install_definitions
+from butler.local.installation import install_definitions
 from butler.providers.contract import Surroundings
 from butler.providers.simulated.datacentre import DataCentre
 from butler.providers.simulated.traffic import Traffic
-from butler.runtime.clock import SystemChance, SystemClock
-from butler.runtime.manager import Manager
-
-from .table import Table
+from kubekit.client.protocol import Client
+from kubekit.clock import SystemChance, SystemClock
+from kubekit.runtime.manager import Manager
+from kubekit.server.client import DirectClient
+from kubekit.server.serve.server import Server
 
 COUNT = 500
 _CALL, _BOOT = "20ms", "5s"

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 import yaml
 
-from .client import Connection
-from .servers import Running
-from .table import Table
+from bench.client import Connection
+from bench.servers import Running
+from bench.table import Table
 
 GROUP = "/apis/butler.butlerlabs.dev/v1alpha1"
 NAMESPACE = "bench"

@@ -30,12 +30,12 @@ async def butler(namespace: str) -> None:
     from msgspec import structs
 
     from butler.api.cluster import ClusterPhase, TenantCluster
-    from butler.kube import kubeconfig
-    from butler.kube.client import Selection
-    from butler.kube.http import HttpClient
-    from butler.runtime.leader import LEASE, Election
-    from butler.runtime.manager import Manager, Settings
-    from butler.runtime.reconciler import Outcome, Reconciler
+    from kubekit.client import kubeconfig
+    from kubekit.client.http import HttpClient
+    from kubekit.client.protocol import Selection
+    from kubekit.runtime.leader import LEASE, Election
+    from kubekit.runtime.manager import Manager, Settings
+    from kubekit.runtime.reconciler import Outcome, Reconciler
 
     latencies = Latencies()
 

@@ -16,15 +16,14 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from butler.api.model import Address
-from butler.kube import kubeconfig
-from butler.kube.client import Selection
-from butler.kube.http import HttpClient
-
-from . import servers
-from .measures import cluster, crd
-from .operators import SENT
-from .table import Table
+from bench import servers
+from bench.measures import cluster, crd
+from bench.operators import SENT
+from bench.table import Table
+from kubekit.client import kubeconfig
+from kubekit.client.http import HttpClient
+from kubekit.client.protocol import Selection
+from kubekit.model.resource import Address
 
 _CRDS = Address("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False)
 _NAMESPACES = Address("", "v1", "Namespace", "namespaces", False)

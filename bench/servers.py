@@ -19,7 +19,7 @@ from urllib.request import Request, urlopen
 
 import yaml
 
-from .client import Endpoint
+from bench.client import Endpoint
 
 _TESTBED = Path(__file__).parent.parent / "testbed" / "build"
 _TOKEN = "bench-administrator"

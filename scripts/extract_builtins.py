@@ -19,7 +19,7 @@ from typing import Any
 
 Json = dict[str, Any]
 
-TARGET = Path(__file__).resolve().parent.parent / "src/butler/apiserver/builtins/kinds.json"
+TARGET = Path(__file__).resolve().parent.parent / "kubekit/src/kubekit/server/kinds/builtin/kinds.json"
 KUBERNETES = "k8s.io/kubernetes@v1.36.4"
 PROTO_MODULES = (
     "k8s.io/api@v0.36.4",

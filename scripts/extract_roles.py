@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from butler.apiserver.auth.bootstrap_policy import for_people
+from kubekit.server.access.default_roles import for_people
 
 Json = dict[str, Any]
 
-TARGET = Path(__file__).resolve().parent.parent / "src/butler/apiserver/auth/component_roles.json"
+TARGET = Path(__file__).resolve().parent.parent / "kubekit/src/kubekit/server/access/component_roles.json"
 DEFAULTS = "kubernetes.io/bootstrapping"
 RULE_KEYS = ("verbs", "apiGroups", "resources", "resourceNames")
 

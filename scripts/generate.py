@@ -13,11 +13,12 @@ from typing import Any
 
 import yaml
 
-from butler.api import KINDS, crd
-from butler.api.model import Resource
+from butler.api import KINDS
 from butler.cli import reference as commands
 from butler.cli.adm import butleradm
 from butler.cli.ctl import butlerctl
+from kubekit.model import crd
+from kubekit.model.resource import Resource
 
 ROOT = Path(__file__).resolve().parent.parent
 CRDS = Path("deploy/crds")

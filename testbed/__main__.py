@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from . import building, go, places
-from .parts import MANIFESTS, PROGRAMS, Manifests, Program
+from testbed import building, go, places
+from testbed.parts import MANIFESTS, PROGRAMS, Manifests, Program
 
 _BY_NAME: dict[str, Program | Manifests] = {
     **{f"manifests/{part.name}": part for part in MANIFESTS},

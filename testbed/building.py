@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .go import run_go
-from .manifests import extract
-from .parts import Manifests, Program
-from .places import arguments, kept, linked, root
+from testbed.go import run_go
+from testbed.manifests import extract
+from testbed.parts import Manifests, Program
+from testbed.places import arguments, kept, linked, root
 
 
 def build(parts: Iterable[Program | Manifests]) -> None:

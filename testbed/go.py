@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from .places import HERE
+from testbed.places import HERE
 
 ATTEMPTS = 4
 PAUSE = 5.0

@@ -7,9 +7,9 @@ import re
 import shutil
 from pathlib import Path
 
-from .go import run_go
-from .parts import Manifests
-from .places import HERE, version_of
+from testbed.go import run_go
+from testbed.parts import Manifests
+from testbed.places import HERE, version_of
 
 _METADATA = re.compile(r"^metadata:\n", re.MULTILINE)
 _LABELS = re.compile(r"^  labels:\n", re.MULTILINE)

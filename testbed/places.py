@@ -15,7 +15,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from .parts import MANIFESTS, PROGRAMS, Manifests, Program
+from testbed.parts import MANIFESTS, PROGRAMS, Manifests, Program
 
 HERE = Path(__file__).parent
 

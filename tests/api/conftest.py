@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
 from butler.api import KINDS
-from butler.api.model import Resource
+from kubekit.model.resource import Resource
+from testbed.running.embedded import ServerProcess, kubectl_for
 from tests.api import documents
 
+CRDS = Path(__file__).parents[2] / "deploy" / "crds"
 BY_KIND = {kind.address.kind: kind for kind in KINDS}
 
 
@@ -29,3 +32,13 @@ def read() -> Callable[[dict[str, Any]], Any]:
         return msgspec.json.decode(msgspec.json.encode(document), type=BY_KIND[document["kind"]])
 
     return convert
+
+
+@pytest.fixture(scope="session")
+def butler_kinds(server_process: ServerProcess) -> None:
+    """Butler's own kinds, once for all tests of this worker."""
+    kubectl = kubectl_for(server_process.kubeconfig)
+    kubectl("apply", "--server-side", "-f", str(CRDS))
+    kubectl("wait", "--for=condition=Established", "crd", "-l", "app.kubernetes.io/part-of=butler", "--timeout=20s")
+    # kubectl keeps what it knows of the server for hours; `explain` does not look again by itself.
+    kubectl("api-resources", "--cached=false", "-o", "name")

@@ -9,10 +9,12 @@ import jsonschema_rs
 import pytest
 from msgspec import Meta
 
-from butler.api import GROUP, KINDS, VERSION, crd
+from butler.api import GROUP, KINDS, VERSION
 from butler.api.cluster import TenantCluster
 from butler.api.machine import MachineRequest
-from butler.api.model import AGE, Column, Model, Resource, Rule
+from butler.api.model import Resource
+from kubekit.model import crd
+from kubekit.model.resource import AGE, Column, Model, Rule
 
 Node = dict[str, Any]
 

@@ -13,9 +13,9 @@ from butler.api.bootstrap_addons import BootstrapCni
 from butler.api.cluster import ClusterPhase, TenantCluster, TenantClusterStatus
 from butler.api.cluster_addons import CertManagerAddon
 from butler.api.machine import MachineRequest, MachineResources
-from butler.api.model import Model, ObjectMeta, wire_name
-from butler.api.shared import Condition
 from butler.api.team import Team
+from kubekit.model.resource import Model, ObjectMeta, wire_name
+from kubekit.model.status import Condition
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from butler.api.normalise import load_balancer_ranges, normalise
 from butler.api.provider import ProviderConfig
 from butler.api.sections.nutanix import Entity, NutanixSection
 from butler.api.shared import IPRange, IPv4Range, NsRef, ProviderRef, ProviderType, SecretRef
-from butler.errors import InvalidConfiguration
+from kubekit.errors import InvalidConfiguration
 
 Document = Callable[..., dict[str, Any]]
 Read = Callable[[dict[str, Any]], Any]

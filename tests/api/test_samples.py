@@ -10,9 +10,10 @@ import msgspec
 import pytest
 import yaml
 
-from butler.api import KINDS, crd
+from butler.api import KINDS
 from butler.api.model import Resource
 from butler.api.normalise import normalise
+from kubekit.model import crd
 
 SAMPLES: list[dict[str, Any]] = list(
     yaml.safe_load_all((Path(__file__).parent.parent / "fixtures/samples.yaml").read_text())

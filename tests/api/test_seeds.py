@@ -11,10 +11,11 @@ import msgspec
 import pytest
 import yaml
 
-from butler.api import KINDS, crd
+from butler.api import KINDS
 from butler.api.credentials import canonical_keys
 from butler.api.normalise import normalise
 from butler.api.shared import ProviderType
+from kubekit.model import crd
 
 Document = Callable[..., dict[str, Any]]
 Read = Callable[[dict[str, Any]], Any]

@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 import yaml
 
-from butler.api import KINDS, crd
-from butler.api.model import Resource
+from butler.api import KINDS
 from butler.engines.capi.kinds import Machine
-from tests.conftest import BIN, Kubectl, Ran, ServerProcess, kubectl_for, start_server, stop_server
+from kubekit.model import crd
+from kubekit.model.resource import Resource
+from testbed.running.embedded import BIN, BUTLER, Kubectl, Ran, ServerProcess, kubectl_for, start_server, stop_server
 
 PROVIDER = {
     "apiVersion": "butler.butlerlabs.dev/v1alpha1",
@@ -32,7 +33,7 @@ PROVIDER = {
 @pytest.fixture(scope="session")
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """A server with Butler's kinds, one provider, and no controllers."""
-    server = start_server(tmp_path_factory.mktemp("platform"))
+    server = start_server(tmp_path_factory.mktemp("platform"), program=BUTLER)
     kubectl = kubectl_for(server.kubeconfig)
     kinds: list[type[Resource]] = [*KINDS, Machine]
     namespaces = [

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from butler.providers.testing.web import serving
+from testbed.running.embedded import Ran
 from tests.cli.conftest import User
-from tests.conftest import Ran
 from tests.providers.installing import EXAMPLE, install_example
 
 pytestmark = pytest.mark.usefixtures("own_providers")

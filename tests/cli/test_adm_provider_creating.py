@@ -15,9 +15,9 @@ import pytest
 import yaml
 
 from butler.cli.provider.create import create
-from butler.cli.provider.sections import RESERVED, TYPES, fields, keys_of
+from butler.cli.provider.section_flags import RESERVED, TYPES, fields, keys_of
+from testbed.running.embedded import BIN
 from tests.cli.conftest import User
-from tests.conftest import BIN
 
 pytestmark = pytest.mark.usefixtures("own_providers")
 

@@ -14,10 +14,10 @@ import pytest
 
 from butler.api.normalise import normalise
 from butler.api.provider import ProviderConfig
-from butler.cli.provider.sections import fields
-from butler.cli.written import at
+from butler.cli.object_draft import at
+from butler.cli.provider.section_flags import fields
+from testbed.running.embedded import Ran
 from tests.cli.conftest import User
-from tests.conftest import Ran
 from tests.providers.fakes import FAKES, Fake
 
 pytestmark = pytest.mark.usefixtures("own_providers")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from tests.conftest import BIN, Ran, kubectl_for, start_server, stop_server
+from testbed.running.embedded import BIN, BUTLER, Ran, kubectl_for, start_server, stop_server
 
 
 def butleradm(*arguments: str) -> Ran:
@@ -14,7 +14,7 @@ def butleradm(*arguments: str) -> Ran:
 
 
 def test_the_kubeconfig_and_the_keys_are_for_their_owner_only(tmp_path: Path) -> None:
-    server = start_server(tmp_path / "data")
+    server = start_server(tmp_path / "data", program=BUTLER)
     stop_server(server)
     assert server.kubeconfig.stat().st_mode & 0o777 == 0o600
     assert server.data.stat().st_mode & 0o777 == 0o700
@@ -23,7 +23,7 @@ def test_the_kubeconfig_and_the_keys_are_for_their_owner_only(tmp_path: Path) ->
 
 
 def test_a_second_process_on_the_same_data_is_refused(tmp_path: Path) -> None:
-    server = start_server(tmp_path / "data")
+    server = start_server(tmp_path / "data", program=BUTLER)
     second = butleradm("apiserver", "--data", str(tmp_path / "data"), "--port", "0")
     stop_server(server)
     assert second.code == 1
@@ -31,7 +31,7 @@ def test_a_second_process_on_the_same_data_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_taken_port_is_named(tmp_path: Path) -> None:
-    server = start_server(tmp_path / "one")
+    server = start_server(tmp_path / "one", program=BUTLER)
     kubeconfig = server.kubeconfig.read_text()
     port = kubeconfig.split("https://127.0.0.1:")[1].split()[0]
     second = butleradm("apiserver", "--data", str(tmp_path / "two"), "--port", port)
@@ -40,7 +40,7 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
 
 
 def test_damaged_data_is_reported_in_one_line_and_kept(tmp_path: Path) -> None:
-    stop_server(start_server(tmp_path / "data"))
+    stop_server(start_server(tmp_path / "data", program=BUTLER))
     (tmp_path / "data" / "state.db").write_bytes(b"garbage" * 1000)
     refused = butleradm("apiserver", "--data", str(tmp_path / "data"), "--port", "0")
     assert refused.code == 1
@@ -50,7 +50,7 @@ def test_damaged_data_is_reported_in_one_line_and_kept(tmp_path: Path) -> None:
 
 
 def test_a_backup_of_a_running_server_restores_to_one_that_its_clients_recognise(tmp_path: Path) -> None:
-    server = start_server(tmp_path / "data")
+    server = start_server(tmp_path / "data", program=BUTLER)
     kubectl = kubectl_for(server.kubeconfig)
     kubectl("create", "configmap", "kept", "--from-literal=a=1")
     made = butleradm("apiserver", "--data", str(tmp_path / "data"), "backup", str(tmp_path / "backup"))
@@ -61,7 +61,7 @@ def test_a_backup_of_a_running_server_restores_to_one_that_its_clients_recognise
     assert butleradm("apiserver", "restore", "--check", str(tmp_path / "backup")).code == 0
     restored = butleradm("apiserver", "restore", "--data", str(tmp_path / "again"), str(tmp_path / "backup"))
     assert restored.code == 0, restored.err
-    server = start_server(tmp_path / "again")
+    server = start_server(tmp_path / "again", program=BUTLER)
     kubectl = kubectl_for(server.kubeconfig)
     assert kubectl("get", "configmap", "kept", "-o", "jsonpath={.data.a}").out == "1"
     kubectl("get", "configmap", "later", fails=True)
@@ -69,7 +69,7 @@ def test_a_backup_of_a_running_server_restores_to_one_that_its_clients_recognise
 
 
 def test_a_restore_into_existing_data_changes_nothing(tmp_path: Path) -> None:
-    stop_server(start_server(tmp_path / "data"))
+    stop_server(start_server(tmp_path / "data", program=BUTLER))
     butleradm("apiserver", "--data", str(tmp_path / "data"), "backup", str(tmp_path / "backup"))
     refused = butleradm("apiserver", "restore", "--data", str(tmp_path / "data"), str(tmp_path / "backup"))
     assert (refused.code, "not empty" in refused.err) == (1, True)

@@ -12,8 +12,8 @@ import pytest
 
 from butler.cli.lazy import Failure
 from butler.cli.session import Wishes, find, running_platform
+from testbed.running.embedded import BUTLER, ServerProcess, start_server, stop_server
 from tests.cli.conftest import User, condition
-from tests.conftest import ServerProcess, start_server, stop_server
 
 CONFIG = """
 apiVersion: v1
@@ -120,7 +120,7 @@ def test_a_running_platform_is_found_by_itself(user: User, platform: ServerProce
 @pytest.fixture
 def bare(tmp_path: Path) -> Iterator[ServerProcess]:
     """A server that nobody told of Butler's kinds."""
-    server = start_server(tmp_path / "bare")
+    server = start_server(tmp_path / "bare", program=BUTLER)
     yield server
     stop_server(server)
 

@@ -13,8 +13,8 @@ import pytest
 
 from butler import __version__
 from butler.cli.ctl import butlerctl
+from testbed.running.embedded import BIN
 from tests.cli.conftest import User, condition, running
-from tests.conftest import BIN
 
 HEAVY = ("aiohttp", "asyncio", "rich", "cryptography", "jsonschema_rs", "butler.controllers", "http.client")
 

@@ -13,8 +13,8 @@ from contextlib import suppress
 
 import pytest
 
+from testbed.running.embedded import BIN
 from tests.cli.conftest import User, condition, running
-from tests.conftest import BIN
 
 
 def hold(user: User, name: str, *finalizers: str) -> None:

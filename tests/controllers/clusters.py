@@ -11,8 +11,8 @@ from butler.api.config import ButlerConfig
 from butler.api.provider import ProviderConfig
 from butler.api.team import Team
 from butler.controllers.cluster.acceptance import accept
+from butler.controllers.cluster.lookup import Snapshot
 from butler.controllers.cluster.scope import Scope
-from butler.controllers.cluster.sight import Snapshot
 
 UID = "0f3c2a11-7d55-4b6e-9e6d-000000000001"
 INSIDE = "shop-0f3c2a11"

@@ -10,42 +10,43 @@ from typing import Any, TypeVar, cast
 
 from butler.api.cluster import TenantCluster
 from butler.api.config import ButlerConfig
-from butler.api.crd import definition
 from butler.api.machine import ImageSync, LoadBalancerRequest, MachineRequest
-from butler.api.model import Resource
 from butler.api.network import NetworkPool
 from butler.api.provider import ProviderConfig
 from butler.api.sections.simulated import SimulatedSection
 from butler.api.team import Team
-from butler.apiserver import crds
-from butler.apiserver.builtins import catalogue
-from butler.apiserver.builtins.behaviours import behaviour_of
-from butler.apiserver.direct import DirectClient
-from butler.apiserver.kinds import Kinds
-from butler.apiserver.resources import Resource as Served
-from butler.apiserver.served import ServedSpace
-from butler.apiserver.space import Space
-from butler.apiserver.storage.events import Event
-from butler.apiserver.storage.store import Store
-from butler.apiserver.watching import Hub
 from butler.controllers.accounts import Accounts
 from butler.controllers.image import add_images
 from butler.controllers.loadbalancer import add_load_balancers
 from butler.controllers.machine import add_machines
 from butler.controllers.providerconfig import add_provider_configs
 from butler.engines.core import Secret
-from butler.errors import NotFound, RateLimited
-from butler.kube.client import Client
+from butler.errors import RateLimited
 from butler.providers import registry
 from butler.providers.contract import Provider, Surroundings
 from butler.providers.simulated.datacentre import DataCentre
-from butler.providers.simulated.desk import Trouble, by_chance
+from butler.providers.simulated.faults import Trouble, by_chance
 from butler.providers.simulated.provider import Simulated
 from butler.providers.simulated.section import Knobs
-from butler.runtime import deterministic
-from butler.runtime.deterministic import Loop
-from butler.runtime.events import EVENT
-from butler.runtime.manager import Manager, Settings
+from kubekit.client.protocol import Client
+from kubekit.errors import NotFound
+from kubekit.model.crd import definition
+from kubekit.model.resource import Resource
+from kubekit.runtime.events import EVENT
+from kubekit.runtime.manager import Manager, Settings
+from kubekit.server.client import DirectClient
+from kubekit.server.kinds import crds
+from kubekit.server.kinds.builtin import catalogue
+from kubekit.server.kinds.builtin.behaviours import behaviour_of
+from kubekit.server.kinds.registry import Kinds
+from kubekit.server.objects.resource import Resource as Served
+from kubekit.server.pipeline.space import Space
+from kubekit.server.pipeline.watches import Hub
+from kubekit.server.spaces.served_space import ServedSpace
+from kubekit.server.store.events import Event
+from kubekit.server.store.store import Store
+from kubekit.testing import deterministic_loop
+from kubekit.testing.deterministic_loop import Loop
 
 SYSTEM = "butler-system"
 R = TypeVar("R", MachineRequest, LoadBalancerRequest, ImageSync, ProviderConfig)
@@ -209,4 +210,4 @@ def played(story: Callable[[World], Awaitable[None]], seed: int = 1, start: bool
         await story(world)
         await world.end()
 
-    deterministic.run(main, seed)
+    deterministic_loop.run(main, seed)

@@ -6,7 +6,7 @@ import asyncio
 
 from butler.api.machine import MachineRequest
 from butler.api.provider import ProviderConfig
-from butler.controllers.auditing import audit, discard
+from butler.controllers.inventory_audit import audit, discard
 from butler.providers.contract import MachineOrder
 from butler.providers.loadbalancer import BalancerOrder
 from butler.providers.simulated import loadbalancer

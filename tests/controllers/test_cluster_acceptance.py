@@ -9,7 +9,7 @@ import pytest
 from butler.api.cluster import TenantCluster
 from butler.controllers.cluster import kinds
 from butler.controllers.cluster.acceptance import Refused, accept
-from butler.controllers.cluster.sight import Snapshot
+from butler.controllers.cluster.lookup import Snapshot
 from tests.controllers.clusters import INSIDE, cluster, config, provider, surroundings, team
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from butler.api.cluster import TenantCluster
 from butler.controllers.cluster import kinds
+from butler.controllers.cluster.lookup import Snapshot
 from butler.controllers.cluster.manifests import Manifest, differences, is_as_wanted
 from butler.controllers.cluster.scope import Scope
-from butler.controllers.cluster.sight import Snapshot
 from butler.controllers.cluster.steps import STEPS
 from butler.controllers.cluster.steps.control_plane import ControlPlane
 from butler.controllers.cluster.steps.infrastructure import Infrastructure

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from butler.controllers.cluster.machine_troubles import Trouble, find_troubles
 from butler.controllers.cluster.step import Whose
-from butler.controllers.cluster.troubles import Trouble, find_troubles
 from butler.engines.capi.kinds import Machine
-from butler.kube.client import EVERYTHING, Listed, Selection
+from kubekit.client.protocol import EVERYTHING, Listed, Selection
 from tests.controllers.clusters import INSIDE, cluster, scope_of
 
 NOON = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)

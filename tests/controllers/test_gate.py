@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from butler.controllers.gate import Busy, Gate
+from butler.controllers.call_gate import Busy, Gate
 from tests.providers.clocks import HandClock
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from butler.api.machine import LoadBalancerPhase, LoadBalancerRequest
 from butler.providers import registry
-from butler.providers.simulated.desk import Trouble
+from butler.providers.simulated.faults import Trouble
 from tests.controllers.requests_world import SYSTEM, World, played
 
 

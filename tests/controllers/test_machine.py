@@ -15,9 +15,9 @@ from butler.controllers.machine import FINALIZER
 from butler.controllers.requests import FORCED
 from butler.engines.core import Secret
 from butler.errors import CredentialsInvalid
-from butler.providers.simulated.desk import Trouble
+from butler.providers.simulated.faults import Trouble
 from butler.providers.simulated.provider import Simulated
-from butler.runtime.faults import Faults, FaultyClient
+from kubekit.testing.faults import Faults, FaultyClient
 from tests.controllers.requests_world import SYSTEM, World, played
 
 CANARY = "canary-5f2b"

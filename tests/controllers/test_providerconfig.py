@@ -12,34 +12,35 @@ import pytest
 
 from butler.api.cluster import TenantCluster, TenantClusterSpec
 from butler.api.config import ButlerConfig
-from butler.api.crd import definition
 from butler.api.machine import ImageSync, LoadBalancerRequest, MachineRequest
-from butler.api.model import ObjectMeta, Resource
 from butler.api.network import NetworkPool
 from butler.api.provider import ProviderConfig
 from butler.api.shared import ProviderRef
 from butler.api.team import Team
-from butler.apiserver import crds
-from butler.apiserver.builtins import catalogue
-from butler.apiserver.builtins.behaviours import behaviour_of
-from butler.apiserver.direct import DirectClient
-from butler.apiserver.kinds import Kinds
-from butler.apiserver.resources import Resource as Served
-from butler.apiserver.served import ServedSpace
-from butler.apiserver.space import Space
-from butler.apiserver.storage.events import Event
-from butler.apiserver.storage.store import Store
-from butler.apiserver.watching import Hub
 from butler.controllers.accounts import Accounts
 from butler.controllers.providerconfig import FINALIZER, add_provider_configs
 from butler.engines.core import Secret
-from butler.errors import CredentialsInvalid, NotFound, ProviderUnavailable
+from butler.errors import CredentialsInvalid, ProviderUnavailable
 from butler.providers import registry
 from butler.providers.contract import Check, Provider, Surroundings
 from butler.providers.simulated.datacentre import DataCentre
-from butler.runtime import deterministic
-from butler.runtime.deterministic import Loop
-from butler.runtime.manager import Manager
+from kubekit.errors import NotFound
+from kubekit.model.crd import definition
+from kubekit.model.resource import ObjectMeta, Resource
+from kubekit.runtime.manager import Manager
+from kubekit.server.client import DirectClient
+from kubekit.server.kinds import crds
+from kubekit.server.kinds.builtin import catalogue
+from kubekit.server.kinds.builtin.behaviours import behaviour_of
+from kubekit.server.kinds.registry import Kinds
+from kubekit.server.objects.resource import Resource as Served
+from kubekit.server.pipeline.space import Space
+from kubekit.server.pipeline.watches import Hub
+from kubekit.server.spaces.served_space import ServedSpace
+from kubekit.server.store.events import Event
+from kubekit.server.store.store import Store
+from kubekit.testing import deterministic_loop
+from kubekit.testing.deterministic_loop import Loop
 
 SYSTEM, TENANTS = "butler-system", "butler-tenants"
 
@@ -140,7 +141,7 @@ def played(story: Callable[[World], Awaitable[None]]) -> None:
         await story(world)
         await world.end()
 
-    deterministic.run(main, 1)
+    deterministic_loop.run(main, 1)
 
 
 def shown(config: ProviderConfig, name: str) -> tuple[str, str, str]:

@@ -17,7 +17,7 @@ from butler.api.config import ButlerConfig
 from butler.api.machine import ImageSync, LoadBalancerRequest, MachineRequest
 from butler.api.provider import ProviderConfig
 from butler.providers.testing import Harness
-from butler.runtime.clock import SystemChance
+from kubekit.clock import SystemChance
 from tests.controllers.requests_world import SYSTEM, World
 from tests.providers.fakes import FAKES, Fake
 from tests.providers.hurry import RATE, HurriedClock, hurried

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from butler.api.model import ObjectMeta
 from butler.engines.core import Secret
 from butler.engines.tenants import Tenants, over_https
-from butler.errors import InvalidConfiguration, NotFound
-from butler.kube.client import Client
-from butler.kube.http import HttpClient
-from butler.runtime.objects import Kind
-from butler.runtime.wrapping import WrappedClient
+from kubekit.client.http import HttpClient
+from kubekit.client.protocol import Client
+from kubekit.errors import InvalidConfiguration, NotFound
+from kubekit.model.resource import ObjectMeta
+from kubekit.runtime.client_wrapper import WrappedClient
+from kubekit.runtime.objects import Kind
 
 KUBECONFIG = b"""
 apiVersion: v1

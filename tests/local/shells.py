@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import BIN, Ran
+from testbed.running.embedded import BIN, Ran
 
 
 class Shell:

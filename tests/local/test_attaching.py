@@ -8,20 +8,21 @@ from typing import Any
 import click
 import pytest
 
-from butler.api import crd
-from butler.apiserver.direct import DirectClient
-from butler.apiserver.server import Server
 from butler.engines.capi.kinds import Cluster
 from butler.engines.kamaji.kinds import TenantControlPlane
-from butler.kube import kubeconfig
-from butler.kube.client import Client
-from butler.kube.config import Config
-from butler.local.attaching import attached, definitions, survey
-from butler.local.delays import NONE
 from butler.local.home import Place
-from butler.local.installing import DEFINITION, install_definitions
+from butler.local.installation import install_definitions
+from butler.local.on_cluster import attached, definitions, survey
 from butler.local.platform import Options
-from butler.runtime.leader import LEASE
+from butler.simulation.delays import NONE
+from kubekit.client import kubeconfig
+from kubekit.client.config import Config
+from kubekit.client.protocol import Client
+from kubekit.model import crd
+from kubekit.model.crd import DEFINITION
+from kubekit.runtime.leader import LEASE
+from kubekit.server.client import DirectClient
+from kubekit.server.serve.server import Server
 from tests.local.worlds import create, destroy, is_gone, runs, until
 
 

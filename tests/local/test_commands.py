@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from butler.apiserver.server import lock
-from tests.conftest import BIN
+from kubekit.server.serve.server import lock
+from testbed.running.embedded import BIN
 from tests.local.shells import Shell
 
 # -- a platform that runs ------------------------------------------------------------------------------------------

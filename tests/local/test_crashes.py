@@ -14,15 +14,15 @@ import pytest
 
 from butler.api.cluster import TenantCluster
 from butler.engines.capi.kinds import Machine
-from butler.errors import NotFound
-from butler.kube.client import Client, Signal
-from butler.local.delays import NONE, Delays
 from butler.local.home import Place, Remembered
-from butler.local.installing import NAMESPACE
+from butler.local.installation import NAMESPACE
 from butler.local.platform import Options, Platform, running
-from butler.local.standins.infrastructure_kinds import SimulatedMachine
 from butler.providers.simulated.datacentre import DataCentre
-from butler.runtime.wrapping import Call, Go, WrappedClient
+from butler.simulation.delays import NONE, Delays
+from butler.simulation.infrastructure.kinds import SimulatedMachine
+from kubekit.client.protocol import Client, Signal
+from kubekit.errors import NotFound
+from kubekit.runtime.client_wrapper import Call, Go, WrappedClient
 from tests.local.worlds import NAME, TENANTS, Done, create, destroy, is_gone, runs, scale, shrink, until, upgrade
 
 SHORT = Delays(**dict.fromkeys(Delays.__dataclass_fields__, 0.01))

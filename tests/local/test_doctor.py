@@ -11,20 +11,20 @@ from pathlib import Path
 import pytest
 
 from butler.api.cluster import TenantCluster
-from butler.api.model import ObjectMeta
 from butler.api.provider import ProviderConfig
 from butler.api.sections.simulated import SimulatedSection
 from butler.api.team import Team
-from butler.apiserver.server import Server, lock
 from butler.local.checks import computer, inside
 from butler.local.checks.finding import Finding, Verdict
-from butler.local.delays import NONE
 from butler.local.home import Place, Remembered, Running
-from butler.local.installing import DEFINITION
 from butler.local.platform import Options, Platform, answering_health, running
 from butler.providers.contract import MachineOrder
 from butler.providers.simulated.datacentre import DataCentre
 from butler.providers.simulated.section import Knobs
+from butler.simulation.delays import NONE
+from kubekit.model.crd import DEFINITION
+from kubekit.model.resource import ObjectMeta
+from kubekit.server.serve.server import Server, lock
 
 
 @pytest.fixture

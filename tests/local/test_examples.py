@@ -7,9 +7,9 @@ from pathlib import Path
 import yaml
 
 from butler.api.cluster import ClusterPhase, TenantCluster
-from butler.local.delays import NONE
 from butler.local.home import Place
 from butler.local.platform import Options, running
+from butler.simulation.delays import NONE
 from tests.local.test_planning import TENANTS, World
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "01-first-cluster.yaml"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from butler.apiserver.server import lock
 from butler.local.home import Place, Remembered, Running, announced, default_place
+from kubekit.server.serve.server import lock
 
 
 @pytest.fixture

@@ -7,12 +7,13 @@ from typing import Any
 from butler.api import KINDS
 from butler.api.addon import AddonDefinition
 from butler.api.config import ButlerConfig
-from butler.api.model import Address
 from butler.api.provider import ProviderConfig
-from butler.apiserver.direct import DirectClient
-from butler.apiserver.server import Server
 from butler.local import catalogue, system
-from butler.local.installing import DEFINITION, NAMESPACE, apply_gently, install_definitions
+from butler.local.installation import NAMESPACE, apply_gently, install_definitions
+from kubekit.model.crd import DEFINITION
+from kubekit.model.resource import Address
+from kubekit.server.client import DirectClient
+from kubekit.server.serve.server import Server
 
 CONFIG_MAP = Address("", "v1", "ConfigMap", "configmaps", namespaced=True)
 

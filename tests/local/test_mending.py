@@ -15,17 +15,17 @@ from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig
 from butler.api.provider import ProviderConfig
 from butler.api.shared import SYSTEM_NAMESPACE
 from butler.controllers.cluster import kinds
-from butler.controllers.cluster.explaining import explain
+from butler.controllers.cluster.explanation import explain
 from butler.engines.capi.kinds import Machine
 from butler.engines.core import Secret
 from butler.engines.tenants import Tenants, admin_kubeconfig_secret
-from butler.kube.client import Client, Selection, Signal
-from butler.local.delays import NONE
 from butler.local.home import Place
 from butler.local.platform import Options, running
-from butler.local.standins.installer import CONFIG_MAP
-from butler.local.standins.nodes import NODE
 from butler.providers import registry
+from butler.simulation.delays import NONE
+from butler.simulation.infrastructure.nodes import NODE
+from butler.simulation.installer import CONFIG_MAP
+from kubekit.client.protocol import Client, Selection, Signal
 from tests.local.worlds import NAME, TENANTS, create, runs, scale, until
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)

@@ -14,17 +14,17 @@ import msgspec
 import pytest
 
 from butler.api.cluster import ClusterPhase, TenantCluster
-from butler.api.model import Address
 from butler.controllers.cluster import kinds
-from butler.controllers.cluster.explaining import explain
-from butler.controllers.cluster.planning import UNKNOWN_UID, Action, Plan, plan_change, plan_deletion
+from butler.controllers.cluster.change_plan import UNKNOWN_UID, Action, Plan, plan_change, plan_deletion
+from butler.controllers.cluster.explanation import explain
 from butler.engines.capi.kinds import Machine
-from butler.errors import Invalid, NotFound
-from butler.kube.client import Client, Selection, Signal
-from butler.local.delays import NONE
 from butler.local.home import Place
 from butler.local.platform import Options, running
 from butler.providers import registry
+from butler.simulation.delays import NONE
+from kubekit.client.protocol import Client, Selection, Signal
+from kubekit.errors import Invalid, NotFound
+from kubekit.model.resource import Address
 
 TENANTS = "butler-tenants"
 NOW = datetime(2030, 1, 1, tzinfo=UTC)

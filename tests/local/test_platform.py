@@ -10,19 +10,19 @@ from pathlib import Path
 import pytest
 
 from butler.api.cluster import TenantCluster, TenantClusterSpec
-from butler.api.model import Address, ObjectMeta
 from butler.api.provider import ProviderConfig, ProviderConfigSpec
 from butler.api.sections.proxmox import ProxmoxSection
 from butler.api.shared import SYSTEM_NAMESPACE, ProviderRef, ProviderType, SecretRef
-from butler.apiserver.server import Server
 from butler.engines.capi.kinds import Machine
-from butler.errors import Forbidden
-from butler.local.delays import NONE
 from butler.local.home import Place
-from butler.local.installing import NAMESPACE
+from butler.local.installation import NAMESPACE
 from butler.local.platform import Options, Platform, running
-from butler.local.standins.infrastructure_kinds import SimulatedMachine
 from butler.providers.simulated.datacentre import DataCentre
+from butler.simulation.delays import NONE
+from butler.simulation.infrastructure.kinds import SimulatedMachine
+from kubekit.errors import Forbidden
+from kubekit.model.resource import Address, ObjectMeta
+from kubekit.server.serve.server import Server
 from tests.local.worlds import NAME, TENANTS, create, destroy, is_gone, runs, scale, until, upgrade
 
 POD = Address("", "v1", "Pod", "pods", True)

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from butler.api.machine import ImageSync, LoadBalancerRequest, MachineRequest
-from butler.errors import NotFound
-from butler.local.delays import NONE
 from butler.local.home import Place
 from butler.local.platform import Options, Platform, running
 from butler.local.system import SIMULATED
+from butler.simulation.delays import NONE
+from kubekit.errors import NotFound
 
 SYSTEM = "butler-system"
 

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from butler.api.model import Address
-from butler.apiserver.auth import kubeconfig
-from butler.apiserver.auth.authority import KeyPair
-from butler.apiserver.direct import DirectClient
-from butler.apiserver.server import Server
-from butler.errors import Forbidden, NotFound, ServiceUnavailable
-from butler.kube.config import Config
-from butler.kube.http import HttpClient
-from butler.kube.kubeconfig import parse
-from butler.local.tenants import LocalConnect, TenantApis
-from butler.runtime.clock import SystemClock
+from butler.simulation.tenant_apis import LocalConnect, TenantApis
+from kubekit.client.config import Config
+from kubekit.client.http import HttpClient
+from kubekit.client.kubeconfig import parse
+from kubekit.clock import SystemClock
+from kubekit.errors import Forbidden, NotFound, ServiceUnavailable
+from kubekit.model.resource import Address
+from kubekit.server.access import kubeconfig
+from kubekit.server.access.authority import KeyPair
+from kubekit.server.client import DirectClient
+from kubekit.server.serve.server import Server
 
 CONFIG_MAP = Address("", "v1", "ConfigMap", "configmaps", True)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from butler.api.cluster import ClusterPhase, TenantCluster, TenantClusterSpec, Workers
-from butler.api.model import ObjectMeta
-from butler.kube.client import Client, Selection, Signal
+from kubekit.client.protocol import Client, Selection, Signal
+from kubekit.model.resource import ObjectMeta
 
 TENANTS = "butler-tenants"
 NAME = "shop"

@@ -8,7 +8,7 @@ EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 class HandClock:
-    """`butler.runtime.clock.Clock`: time passes when someone says so, and sleeping says so."""
+    """`kubekit.clock.Clock`: time passes when someone says so, and sleeping says so."""
 
     def __init__(self) -> None:
         self._seconds = 0.0

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from butler.api.provider import ProviderConfig
-from butler.apiserver.server import Server
 from butler.providers.testing import Harness
 from butler.providers.testing.web import serving
-from butler.runtime.clock import SystemClock
+from kubekit.clock import SystemClock
+from kubekit.server.serve.server import Server
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ class _Loop(asyncio.SelectorEventLoop):
 
 
 class HurriedClock:
-    """`butler.runtime.clock.Clock`: the time on such a loop, which begins now."""
+    """`kubekit.clock.Clock`: the time on such a loop, which begins now."""
 
     def __init__(self) -> None:
         self._began, self._at = datetime.now(UTC), self.monotonic()

@@ -18,7 +18,7 @@ from butler.api.machine import MachinePhase, MachineRequest
 from butler.api.provider import ProviderConfig
 from butler.providers import registry
 from butler.providers.testing.web import serving
-from butler.runtime.clock import SystemChance, SystemClock
+from kubekit.clock import SystemChance, SystemClock
 from tests.controllers.requests_world import World
 from tests.providers.installing import EXAMPLE, install_example
 

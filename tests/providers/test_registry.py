@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from butler.api.model import ObjectMeta
 from butler.api.provider import ProviderConfig, ProviderConfigSpec
 from butler.api.sections.others import ExternalSection
 from butler.api.shared import ProviderType
-from butler.errors import InvalidConfiguration
 from butler.providers import registry
 from butler.providers.contract import Surroundings
+from kubekit.errors import InvalidConfiguration
+from kubekit.model.resource import ObjectMeta
 
 SDKS = (
     *("aiobotocore", "botocore", "boto3", "moto", "azure", "msal", "google", "google.auth", "googleapiclient", "grpc"),

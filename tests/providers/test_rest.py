@@ -14,7 +14,6 @@ from aiohttp import web
 from butler.errors import (
     CapacityExhausted,
     CredentialsInvalid,
-    InvalidConfiguration,
     MachineRejected,
     ProviderError,
     ProviderUnavailable,
@@ -22,7 +21,8 @@ from butler.errors import (
 )
 from butler.providers.rest import Question, Rest, Trust
 from butler.providers.testing.web import serving as web_serving
-from tests import certificates
+from kubekit.errors import InvalidConfiguration
+from testbed.running import loopback_tls
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -126,7 +126,7 @@ async def test_nobody_there_is_unavailable(url: str, said: str) -> None:
 
 
 async def test_a_certificate_that_is_not_trusted_is_said_so() -> None:
-    async with web_serving(web.Application(), certificates.context()) as url:
+    async with web_serving(web.Application(), loopback_tls.context()) as url:
         rest = Rest("cloud", url)
         with pytest.raises(
             ProviderUnavailable, match=r"the certificate of 127.0.0.1:\d+ is not trusted \(.*certificate"

@@ -14,11 +14,11 @@ from butler.providers.images import Images
 from butler.providers.loadbalancer import LoadBalancers
 from butler.providers.simulated import images, loadbalancer
 from butler.providers.simulated.datacentre import DataCentre
-from butler.providers.simulated.desk import Trouble
+from butler.providers.simulated.faults import Trouble
 from butler.providers.simulated.provider import Simulated
 from butler.providers.simulated.section import Knobs
 from butler.providers.testing import ConformanceKit, Fault, Faults, Harness, Seen
-from butler.runtime.clock import SeededChance
+from kubekit.clock import SeededChance
 from tests.providers.clocks import HandClock
 
 ACCOUNT = "butler-system/simulated"

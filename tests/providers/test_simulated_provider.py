@@ -10,28 +10,21 @@ from typing import Any
 
 import pytest
 
-from butler.api.model import ObjectMeta
 from butler.api.provider import ProviderConfig, ProviderConfigSpec
 from butler.api.sections.simulated import SimulatedSection
 from butler.api.shared import ProviderType
-from butler.errors import (
-    CapacityExhausted,
-    DataDamaged,
-    DataVersion,
-    InvalidConfiguration,
-    MachineRejected,
-    ProviderUnavailable,
-    RateLimited,
-)
+from butler.errors import CapacityExhausted, MachineRejected, ProviderUnavailable, RateLimited
 from butler.providers import registry
 from butler.providers.contract import MachineOrder, Power, Surroundings
 from butler.providers.images import ImageOrder
 from butler.providers.simulated import images
 from butler.providers.simulated.datacentre import DataCentre
-from butler.providers.simulated.desk import Trouble, Weather
+from butler.providers.simulated.faults import Trouble, Weather
 from butler.providers.simulated.provider import Simulated
 from butler.providers.simulated.section import Knobs
-from butler.runtime.clock import SeededChance
+from kubekit.clock import SeededChance
+from kubekit.errors import DataDamaged, DataVersion, InvalidConfiguration
+from kubekit.model.resource import ObjectMeta
 from tests.providers.clocks import HandClock
 
 ACCOUNT = "butler-system/simulated"

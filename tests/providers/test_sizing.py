@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from butler.providers.sizing import InstanceType, smallest
+from butler.providers.sizes import InstanceType, smallest
 
 TYPES = [
     InstanceType("large", 8, 32768),

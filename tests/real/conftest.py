@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Kubectl, kubectl_for
-from tests.real import managers, servers
-from tests.real.servers import Cluster
+from testbed.running import servers
+from testbed.running.embedded import Kubectl, kubectl_for
+from testbed.running.servers import Cluster
+from tests.real import managers
 
 
 @pytest.fixture(scope="session", params=["real", "embedded"])

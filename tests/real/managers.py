@@ -12,10 +12,10 @@ from typing import Any
 import yaml
 
 from testbed import places
-from tests.conftest import kubectl_for
-from tests.real.certificates import Authority
-from tests.real.processes import Running, eventually, free_port, program, running, until_ready
-from tests.real.servers import Cluster, etcd_on
+from testbed.running.certificates import Authority
+from testbed.running.embedded import kubectl_for
+from testbed.running.processes import Running, eventually, free_port, program, running, until_ready
+from testbed.running.servers import Cluster, etcd_on
 
 Json = dict[str, Any]
 

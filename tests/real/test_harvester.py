@@ -10,22 +10,22 @@ from typing import Any
 
 import pytest
 
-from butler.kube import kubeconfig
-from butler.kube.http import HttpClient
 from butler.providers.testing import Harness
-from butler.providers.testing.rules.choosing import ChoosingRules
-from butler.providers.testing.rules.creating import CreatingRules
-from butler.providers.testing.rules.deleting import DeletingRules
+from butler.providers.testing.rules.account import TellingRules
+from butler.providers.testing.rules.choices import ChoosingRules
+from butler.providers.testing.rules.creation import CreatingRules
+from butler.providers.testing.rules.deletion import DeletingRules
+from butler.providers.testing.rules.errors import FailingRules
 from butler.providers.testing.rules.facts import FactRules
-from butler.providers.testing.rules.failing import FailingRules
 from butler.providers.testing.rules.identity import IdentityRules
-from butler.providers.testing.rules.imaging import ImagingRules
-from butler.providers.testing.rules.telling import TellingRules
+from butler.providers.testing.rules.images import ImagingRules
+from kubekit.client import kubeconfig
+from kubekit.client.http import HttpClient
+from testbed.running.certificates import Authority
+from testbed.running.servers import Cluster
 from tests.providers.harvester.fake import Upstream, harvester
 from tests.providers.harvester.harness import HarvesterHarness
 from tests.real import managers
-from tests.real.certificates import Authority
-from tests.real.servers import Cluster
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(180)]
 

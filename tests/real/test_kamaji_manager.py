@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Kubectl
-from tests.real.processes import eventually
-from tests.real.servers import Cluster
+from testbed.running.embedded import Kubectl
+from testbed.running.processes import eventually
+from testbed.running.servers import Cluster
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from butler.api import KINDS
+from testbed.running.embedded import Kubectl, kubectl_for
+from testbed.running.servers import Cluster
 from tests.api import documents
 from tests.api.test_samples import SAMPLES
 from tests.api.test_seeds import DOCUMENTS, contains
-from tests.conftest import Kubectl, kubectl_for
 from tests.real import managers
-from tests.real.servers import Cluster
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
 

@@ -8,13 +8,14 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from butler.api.model import Address
 from butler.api.sections.aws import AwsIdentity
 from butler.providers import registry
 from butler.providers.contract import Blueprint, Pool
 from butler.providers.gcp.templates import ClusterTemplates as GcpTemplates
+from kubekit.model.resource import Address
 from testbed.parts import MANIFESTS, Manifests
-from tests.conftest import Kubectl
+from testbed.running.embedded import Kubectl
+from testbed.running.servers import Cluster
 from tests.providers.aws.test_templates import blueprint as aws_blueprint
 from tests.providers.azure.test_templates import blueprint as azure_blueprint
 from tests.providers.gcp.test_templates import blueprint as gcp_blueprint
@@ -23,7 +24,6 @@ from tests.providers.nutanix.harness import PLACES as NUTANIX_PLACES
 from tests.providers.nutanix.harness import config as nutanix_config
 from tests.providers.proxmox.test_templates import blueprint as proxmox_blueprint
 from tests.real import managers
-from tests.real.servers import Cluster
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Kubectl
+from testbed.running.embedded import Kubectl
+from testbed.running.servers import Cluster
 from tests.real import managers
-from tests.real.servers import Cluster
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
 

@@ -11,15 +11,16 @@ import pytest
 from butler_tinycloud.provider import MARK, USER_DATA_LIMIT
 from tinycloud_fake import KEY, Tinycloud
 
-from butler.api.model import ObjectMeta
 from butler.api.provider import ProviderConfig, ProviderConfigSpec
 from butler.api.sections.others import ExternalSection
 from butler.api.shared import ProviderType, SecretRef
-from butler.errors import CredentialsInvalid, InvalidConfiguration
+from butler.errors import CredentialsInvalid
 from butler.providers import registry
 from butler.providers.contract import MachineOrder, Provider, Surroundings
 from butler.providers.testing import ConformanceKit, Harness, Seen
 from butler.providers.testing.web import serving
+from kubekit.errors import InvalidConfiguration
+from kubekit.model.resource import ObjectMeta
 
 
 def config(**settings: object) -> ProviderConfig:

@@ -7,8 +7,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from .model import AGE, Column, HttpUrl, Model, NotEmpty, Resource, Time, Values
-from .shared import Condition, HelmRelease, LocalRef, Status
+from kubekit.model.resource import AGE, Column, Model, NotEmpty, Time
+from kubekit.model.status import Condition, Status
+
+from .model import HttpUrl, Resource, Values
+from .shared import HelmRelease, LocalRef
 
 
 class TenantAddonPhase(Enum):

@@ -8,19 +8,12 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
+from kubekit.model.resource import AGE, Column, Model, Rule, Time
+from kubekit.model.status import Condition, Status
+
 from .bootstrap_addons import BootstrapAddons
-from .model import AGE, Cidr, Column, DnsLabel, Model, Resource, Rule, Time
-from .shared import (
-    Condition,
-    Disk,
-    Exposure,
-    IPv4Range,
-    Platform,
-    ProviderRef,
-    ProviderType,
-    Status,
-    TemplateSize,
-)
+from .model import Cidr, DnsLabel, Resource
+from .shared import Disk, Exposure, IPv4Range, Platform, ProviderRef, ProviderType, TemplateSize
 
 
 class BootstrapPhase(StrEnum):

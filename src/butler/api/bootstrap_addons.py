@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .model import Model
+from kubekit.model.resource import Model
+
 from .shared import SecretRef
 
 

@@ -8,34 +8,24 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from .cluster_addons import ClusterAddons
-from .model import (
+from kubekit.model.resource import (
     AGE,
     REQUIRED,
     Column,
-    DnsLabel,
-    Duration,
-    KubernetesVersion,
     Model,
     NotNegative,
     Positive,
     Quantity,
-    Resource,
     Rule,
     Scale,
     Time,
     keyed_by,
 )
-from .shared import (
-    SYSTEM_NAMESPACE,
-    ControlPlaneResources,
-    IPRange,
-    LocalRef,
-    NsRef,
-    Platform,
-    ProviderRef,
-    Status,
-)
+from kubekit.model.status import Status
+
+from .cluster_addons import ClusterAddons
+from .model import DnsLabel, Duration, KubernetesVersion, Resource
+from .shared import SYSTEM_NAMESPACE, ControlPlaneResources, IPRange, LocalRef, NsRef, Platform, ProviderRef
 
 DEFAULT_CPU = 4
 DEFAULT_MEMORY = "8Gi"

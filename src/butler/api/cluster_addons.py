@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .model import Model, Values
+from kubekit.model.resource import Model
+
+from .model import Values
 from .shared import LocalRef
 
 

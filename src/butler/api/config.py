@@ -6,7 +6,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from .model import AGE, Column, HttpUrl, Model, Positive, Quantity, Resource, Time
+from kubekit.model.resource import AGE, Column, Model, Positive, Quantity, Time
+from kubekit.model.status import Status
+
+from .model import HttpUrl, Resource
 from .shared import (
     TENANTS_NAMESPACE,
     ControlPlaneResources,
@@ -16,7 +19,6 @@ from .shared import (
     Platform,
     ProviderRef,
     SecretRef,
-    Status,
 )
 
 BUTLER_CONFIG_NAME = "butler"

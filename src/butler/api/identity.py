@@ -7,8 +7,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from .model import AGE, Column, HttpUrl, Int64, Model, NotEmpty, Resource, Time, with_format
-from .shared import Condition, SecretRef, Status
+from kubekit.model.resource import AGE, Column, Int64, Model, NotEmpty, Time, with_format
+from kubekit.model.status import Condition, Status
+
+from .model import HttpUrl, Resource
+from .shared import SecretRef
 from .team import TeamRole
 
 Email = Annotated[str, with_format("email")]

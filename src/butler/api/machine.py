@@ -8,8 +8,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from .model import AGE, Column, DnsLabel, Model, Port, Quantity, Resource, Rule, Time
-from .shared import Disk, ProviderRef, Status
+from kubekit.model.resource import AGE, Column, Model, Quantity, Rule, Time
+from kubekit.model.status import Status
+
+from .model import DnsLabel, Port, Resource
+from .shared import Disk, ProviderRef
 
 
 class MachineRole(Enum):

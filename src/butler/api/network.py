@@ -7,8 +7,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from .model import AGE, Cidr, Column, IPv4, Model, Percent, Positive, Resource, Time, keyed_by
-from .shared import IPRange, LocalRef, NsRef, Status
+from kubekit.model.resource import AGE, Column, Model, Positive, Time, keyed_by
+from kubekit.model.status import Status
+
+from .model import Cidr, IPv4, Percent, Resource
+from .shared import IPRange, LocalRef, NsRef
 
 
 class Reserved(Model):

@@ -7,8 +7,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from .model import AGE, Column, Model, Resource, Rule
-from .shared import LocalRef, ProviderType, Status
+from kubekit.model.resource import AGE, Column, Model, Rule
+from kubekit.model.status import Status
+
+from .model import Resource
+from .shared import LocalRef, ProviderType
 
 
 class Everyone(Model):

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .model import (
-    AGE,
-    Column,
-    Model,
-    Positive,
-    Resource,
-    Rule,
-    Time,
-)
+from kubekit.model.resource import AGE, Column, Model, Positive, Rule, Time
+from kubekit.model.status import Status
+
+from .model import Resource
 from .sections.aws import AwsSection
 from .sections.azure import AzureSection
 from .sections.gcp import GcpSection
@@ -21,7 +16,7 @@ from .sections.nutanix import NutanixSection
 from .sections.others import ExternalSection, LocalSection
 from .sections.proxmox import ProxmoxSection
 from .sections.simulated import SimulatedSection
-from .shared import LocalRef, ProviderType, SecretRef, Status
+from .shared import LocalRef, ProviderType, SecretRef
 
 
 class PoolRef(Model):

@@ -7,8 +7,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from .model import AGE, Column, Model, NotEmpty, NotNegative, Percent, Positive, Quantity, Resource, keyed_by
-from .shared import LocalRef, Status, TemplateSize
+from kubekit.model.resource import AGE, Column, Model, NotEmpty, NotNegative, Positive, Quantity, keyed_by
+from kubekit.model.status import Status
+
+from .model import Percent, Resource
+from .shared import LocalRef, TemplateSize
 
 TeamRole = Literal["admin", "operator", "viewer"]
 

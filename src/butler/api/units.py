@@ -7,7 +7,8 @@ from datetime import timedelta
 from decimal import ROUND_CEILING, Decimal
 from ipaddress import AddressValueError, IPv4Address, IPv4Network, NetmaskValueError
 
-from .model import QUANTITY_PATTERN
+from kubekit.model.resource import QUANTITY_PATTERN
+
 from .shared import IPRange
 
 MIB = 2**20

@@ -5,8 +5,11 @@ from __future__ import annotations
 from enum import Enum
 from typing import Literal
 
-from .model import AGE, Column, Duration, Model, NotEmpty, Quantity, Resource, Time
-from .shared import LocalRef, Status
+from kubekit.model.resource import AGE, Column, Model, NotEmpty, Quantity, Time
+from kubekit.model.status import Status
+
+from .model import Duration, Resource
+from .shared import LocalRef
 
 
 class WorkspacePhase(Enum):

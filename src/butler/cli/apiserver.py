@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from butler.runtime.clock import SystemClock
+from kubekit.clock import SystemClock
 
 
 def default_data() -> Path:
@@ -51,13 +51,14 @@ def apiserver(context: click.Context, data: Path, port: int, host: str, names: t
 
 
 async def _serve(data: Path, host: str, port: int, names: tuple[str, ...]) -> None:
-    from butler.apiserver.server import Server, tune_process
+    from butler.app import PRODUCT
+    from kubekit.server.serve.server import Server, tune_process
 
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     try:
-        server = Server(data, host=host, port=port, names=names)
+        server = Server(data, host=host, port=port, names=names, product=PRODUCT)
         await server.start()
     except OSError as error:
         raise click.ClickException(f"cannot listen on {host} port {port}: {error.strerror or error}") from error
@@ -82,7 +83,7 @@ def backup(inherited: Path, file: Path, data: Path | None) -> None:
     Example:
       butleradm apiserver backup --data ./data backup.tar.gz
     """
-    from butler.apiserver.storage import backup as backups
+    from kubekit.server.store import backup as backups
 
     now = SystemClock().now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     manifest = backups.make((data or inherited).resolve(), file.resolve(), now, _say)
@@ -101,7 +102,7 @@ def restore(inherited: Path, file: Path, data: Path | None, check: bool) -> None
     Example:
       butleradm apiserver restore --data ./restored backup.tar.gz
     """
-    from butler.apiserver.storage import backup as backups
+    from kubekit.server.store import backup as backups
 
     manifest = backups.read(file) if check else backups.restore(file, (data or inherited).resolve(), _say)
     click.echo(f"{file}: {manifest.objects} objects at revision {manifest.revision}, made {manifest.created}")

@@ -70,7 +70,7 @@ def _wishes(context: click.Context | None) -> Wishes:
 
 @_quietly
 def clusters(session: Session) -> Iterable[str]:
-    from butler.kube.client import Selection
+    from kubekit.client.protocol import Selection
 
     from .cluster.rows import ClusterRow
 
@@ -81,7 +81,7 @@ def clusters(session: Session) -> Iterable[str]:
 @_quietly
 def providers(session: Session) -> Iterable[str]:
     from butler.api.shared import SYSTEM_NAMESPACE
-    from butler.kube.client import Selection
+    from kubekit.client.protocol import Selection
 
     from .cluster.rows import ProviderRow
 
@@ -93,7 +93,7 @@ def providers(session: Session) -> Iterable[str]:
 def versions(session: Session) -> Iterable[str]:
     """Those that clusters have already, and the default."""
     from butler.controllers.cluster.versions import DEFAULT
-    from butler.kube.client import Selection
+    from kubekit.client.protocol import Selection
 
     from .cluster.rows import ClusterRow
 
@@ -103,14 +103,14 @@ def versions(session: Session) -> Iterable[str]:
 
 @_quietly
 def contexts(session: Session) -> Iterable[str]:
-    from butler.kube import kubeconfig
+    from kubekit.client import kubeconfig
 
     return kubeconfig.read(session.wishes.kubeconfig).contexts
 
 
 @_quietly
 def namespaces(session: Session) -> Iterable[str]:
-    from butler.api.model import Address
+    from kubekit.model.resource import Address
 
     found = session.reader.list(Address("", "v1", "Namespace", "namespaces", False))
     return (one["metadata"]["name"] for one in found.items)

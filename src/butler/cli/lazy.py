@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from butler.errors import ButlerError
+from kubekit.errors import KubeError
 
 OK, FAILED, USAGE, MISSING, DENIED, TIMED_OUT = 0, 1, 2, 3, 4, 5
 """Exit codes: done, error, wrong usage, not found, denied, timed out."""
@@ -84,7 +84,7 @@ def _outcome(group: click.Group, name: str) -> int:
     except (click.Abort, KeyboardInterrupt):
         _say("stopped")
         return INTERRUPTED
-    except ButlerError as error:
+    except KubeError as error:
         _say(f"{name}: {error}")
         return exit_code(error)
     except BrokenPipeError:
@@ -95,7 +95,7 @@ def _outcome(group: click.Group, name: str) -> int:
     return ended if isinstance(ended, int) else OK
 
 
-def exit_code(error: ButlerError) -> int:
+def exit_code(error: KubeError) -> int:
     """The exit code of a command that an error ended."""
     return _BY_REASON.get(error.reason, FAILED)
 

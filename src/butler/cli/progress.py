@@ -10,11 +10,11 @@ from datetime import timedelta
 from typing import TypeVar
 
 from butler.api.cluster import ClusterPhase, TenantCluster
-from butler.api.model import Resource
-from butler.kube.ages import human
-from butler.kube.client import Client, Listed, Selection, Signal
-from butler.kube.following import follow as follow_kind
-from butler.runtime.clock import Clock, SystemChance, SystemClock
+from kubekit.client.endless_watch import follow as follow_kind
+from kubekit.client.protocol import Client, Listed, Selection, Signal
+from kubekit.clock import Clock, SystemChance, SystemClock
+from kubekit.model.ages import human
+from kubekit.model.resource import Resource
 
 from .lazy import TIMED_OUT, Failure
 from .screen import Screen
@@ -165,11 +165,11 @@ class told(logging.Handler):  # noqa: N801 -- used like a function
         self._screen.note(f"the API does not answer, trying again: {error}")
 
     def __enter__(self) -> None:
-        logger = logging.getLogger("butler.kube")
+        logger = logging.getLogger("kubekit.client")
         logger.addHandler(self)
         self._propagated, logger.propagate = logger.propagate, False
 
     def __exit__(self, *_: object) -> None:
-        logger = logging.getLogger("butler.kube")
+        logger = logging.getLogger("kubekit.client")
         logger.removeHandler(self)
         logger.propagate = self._propagated

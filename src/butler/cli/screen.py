@@ -12,8 +12,8 @@ from typing import Protocol, Self, TextIO
 import click
 
 from butler.api.cluster import ClusterPhase, TenantCluster
-from butler.kube.ages import human
-from butler.runtime.clock import Clock, SystemClock
+from kubekit.clock import Clock, SystemClock
+from kubekit.model.ages import human
 
 from .output import is_coloured, phase, plain
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from butler.api.shared import TENANTS_NAMESPACE
-from butler.kube.client import EVERYTHING, Listed, Selection
-from butler.runtime.clock import Clock, SystemClock
+from kubekit.client.protocol import EVERYTHING, Listed, Selection
+from kubekit.clock import Clock, SystemClock
 
 from .lazy import Failure
 
 if TYPE_CHECKING:
-    from butler.kube.config import Config
-    from butler.kube.http import HttpClient
+    from kubekit.client.config import Config
+    from kubekit.client.http import HttpClient
 
 AGENT = "butlerctl"
 """The name by which the API knows what these commands write."""
@@ -91,7 +91,7 @@ def _is_alive(pid: int) -> bool:
 def find(wishes: Wishes, environ: Mapping[str, str] = os.environ) -> Config:
     """The API that is meant: the one named, that of KUBECONFIG, the local platform, one in Butler's own directory,
     that of ~/.kube/config, or the cluster this runs in. Raises NoApi, Failure, InvalidConfiguration."""
-    from butler.kube import in_cluster, kubeconfig
+    from kubekit.client import in_cluster, kubeconfig
 
     path = wishes.kubeconfig
     if path is None and not wishes.context and not environ.get("KUBECONFIG"):
@@ -187,16 +187,16 @@ class Session:
     @cached_property
     def reader(self) -> Reader:
         """For reading without an event loop; quicker to start than `client`."""
-        from butler.kube import oneshot
+        from kubekit.client import blocking
 
-        if oneshot.can_reach(self.config, self.environ):
-            return oneshot.OneShot(self.config, agent=AGENT, patience=self.patience)
+        if blocking.can_reach(self.config, self.environ):
+            return blocking.OneShot(self.config, agent=AGENT, patience=self.patience)
         return _Patient(self)
 
     @property
     def client(self) -> HttpClient:
         """For writing and watching, inside an event loop."""
-        from butler.kube.http import HttpClient
+        from kubekit.client.http import HttpClient
 
         if self.opened is None:
             self.opened = HttpClient(self.config, clock=self.clock, agent=AGENT, warn=_warn)

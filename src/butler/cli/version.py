@@ -7,7 +7,7 @@ import platform
 import click
 
 from butler import __version__
-from butler.errors import ButlerError
+from kubekit.errors import KubeError
 
 from .command import command
 from .lazy import Failure
@@ -42,7 +42,7 @@ async def _ask(session: Session, found: dict[str, str]) -> str:
     """Add what the API says of itself; answers why it says nothing."""
     try:
         served = await session.client.version()
-    except (ButlerError, Failure) as error:
+    except (KubeError, Failure) as error:
         return str(error)
     found |= {"api": served.git_version, "server": session.config.cluster.server}
     return ""

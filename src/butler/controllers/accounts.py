@@ -10,21 +10,22 @@ from datetime import timedelta
 from typing import ClassVar
 
 from butler.api.credentials import canonical_keys
-from butler.api.model import Address, Model, ObjectMeta
 from butler.api.normalise import normalise
 from butler.api.provider import ProviderConfig
 from butler.api.shared import SYSTEM_NAMESPACE, SecretRef
 from butler.engines.core import Secret
-from butler.errors import ButlerError, CredentialsInvalid, NotFound, RateLimited
-from butler.kube.client import Client, Selection
+from butler.errors import CredentialsInvalid, RateLimited
 from butler.providers import registry
 from butler.providers.contract import Connect, Provider, Surroundings
-from butler.runtime.informer import Informer
-from butler.runtime.manager import Manager
-from butler.runtime.objects import key
-from butler.runtime.reconciler import Permission
+from kubekit.client.protocol import Client, Selection
+from kubekit.errors import KubeError, NotFound
+from kubekit.model.resource import Address, Model, ObjectMeta
+from kubekit.runtime.informer import Informer
+from kubekit.runtime.manager import Manager
+from kubekit.runtime.objects import key
+from kubekit.runtime.reconciler import Permission
 
-from .gate import Busy, Gate, Wake
+from .call_gate import Busy, Gate, Wake
 
 __all__ = ["AT_ONCE", "NEEDED", "Account", "Accounts", "Busy", "ProviderConfigMissing"]
 
@@ -36,7 +37,7 @@ _BREATHER = timedelta(seconds=1)
 """How long to leave an infrastructure alone that asks for it without saying how long."""
 
 
-class ProviderConfigMissing(ButlerError):
+class ProviderConfigMissing(KubeError):
     """There is no such ProviderConfig."""
 
     reason, retryable = "ProviderConfigError", False

@@ -13,12 +13,12 @@ from butler.api.model import GROUP
 from butler.errors import MachineRejected
 from butler.providers import registry
 from butler.providers.images import Image, ImageOrder, Images, Progress
-from butler.runtime.conditions import condition
-from butler.runtime.controller import Controller
-from butler.runtime.informer import Informer
-from butler.runtime.manager import Manager
-from butler.runtime.objects import key_of
-from butler.runtime.reconciler import Note, Outcome, Watch
+from kubekit.runtime.conditions import condition
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.informer import Informer
+from kubekit.runtime.manager import Manager
+from kubekit.runtime.objects import key_of
+from kubekit.runtime.reconciler import Note, Outcome, Watch
 
 from .accounts import Account, Accounts
 from .loadbalancer import Unsupported

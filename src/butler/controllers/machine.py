@@ -10,10 +10,10 @@ from typing import Any
 from butler.api.machine import MachinePhase, MachineRequest, MachineStatus
 from butler.api.model import GROUP
 from butler.providers.contract import ExtraDisk, Machine, MachineOrder, Power
-from butler.runtime.conditions import condition
-from butler.runtime.controller import Controller
-from butler.runtime.manager import Manager
-from butler.runtime.reconciler import Note, Outcome
+from kubekit.runtime.conditions import condition
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.manager import Manager
+from kubekit.runtime.reconciler import Note, Outcome
 
 from .accounts import Account, Accounts
 from .requests import PROGRESSING, READY, Requests, changed, known_of

@@ -9,12 +9,12 @@ from typing import Any
 from butler.api.cluster import TenantCluster
 from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig
 from butler.api.machine import ImageSync, LoadBalancerRequest, MachineRequest
-from butler.api.model import Resource
 from butler.api.provider import ProviderConfig
 from butler.api.shared import SYSTEM_NAMESPACE, LocalRef, NsRef, ProviderRef
 from butler.api.team import Team
-from butler.kube.client import Client
-from butler.runtime.objects import key
+from kubekit.client.protocol import Client
+from kubekit.model.resource import Resource
+from kubekit.runtime.objects import key
 
 from .requests import config_of
 

@@ -14,16 +14,17 @@ from butler.api.model import GROUP
 from butler.api.network import NetworkPool
 from butler.api.normalise import normalise
 from butler.api.provider import Capacity, LoadBalancerPolicy, ProviderConfig
-from butler.api.shared import Condition
 from butler.api.team import Team
-from butler.errors import CredentialsInvalid, InvalidConfiguration, ProviderError
+from butler.errors import CredentialsInvalid, ProviderError
 from butler.providers.contract import Check
-from butler.runtime.conditions import Truth, condition, merged, without
-from butler.runtime.controller import Controller
-from butler.runtime.informer import Informer
-from butler.runtime.manager import Manager
-from butler.runtime.objects import key, key_of
-from butler.runtime.reconciler import Note, Outcome, Permission, Reconciler, Watch
+from kubekit.errors import InvalidConfiguration
+from kubekit.model.status import Condition
+from kubekit.runtime.conditions import Truth, condition, merged, without
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.informer import Informer
+from kubekit.runtime.manager import Manager
+from kubekit.runtime.objects import key, key_of
+from kubekit.runtime.reconciler import Note, Outcome, Permission, Reconciler, Watch
 
 from . import accounts as shared
 from .accounts import Accounts, Busy

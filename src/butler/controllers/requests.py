@@ -14,16 +14,17 @@ from butler.api.model import GROUP
 from butler.api.normalise import normalise
 from butler.api.normalise.spellings import in_namespace
 from butler.api.provider import ProviderConfig
-from butler.api.shared import Condition, Status
-from butler.errors import ButlerError, InvalidConfiguration, ProviderError, ProviderUnavailable, RateLimited
+from butler.errors import ProviderError, ProviderUnavailable, RateLimited
 from butler.providers.contract import Known
-from butler.runtime.clock import fraction
-from butler.runtime.conditions import Truth, condition, merged
-from butler.runtime.controller import Controller
-from butler.runtime.informer import Informer
-from butler.runtime.manager import Manager
-from butler.runtime.objects import key, key_of
-from butler.runtime.reconciler import Note, Outcome, Reconciler, Watch
+from kubekit.clock import fraction
+from kubekit.errors import InvalidConfiguration, KubeError
+from kubekit.model.status import Condition, Status
+from kubekit.runtime.conditions import Truth, condition, merged
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.informer import Informer
+from kubekit.runtime.manager import Manager
+from kubekit.runtime.objects import key, key_of
+from kubekit.runtime.reconciler import Note, Outcome, Reconciler, Watch
 
 from . import accounts as shared
 from .accounts import Account, Accounts, Busy, ProviderConfigMissing
@@ -165,7 +166,7 @@ class Requests(Reconciler[R], ABC, Generic[R]):
     def _stamped(self, obj: R, outcome: Outcome) -> Outcome:
         return Outcome(self.stamped(obj, outcome.status), outcome.again, outcome.notes, outcome.error)
 
-    def _refused(self, obj: R, error: ButlerError) -> Outcome:
+    def _refused(self, obj: R, error: KubeError) -> Outcome:
         status = self.failed(obj, error.reason, str(error))
         reason = error.reason if self.is_settled(obj) else _FAILED_EVENTS.get(error.reason, "CreateFailed")
         note = Note(reason, str(error), "Warning")
@@ -183,7 +184,7 @@ class Requests(Reconciler[R], ABC, Generic[R]):
         status = structs.replace(obj.status, conditions=conditions, provider_task_id=task)
         return Outcome(self.stamped(obj, status), error=error)
 
-    def _cannot_end(self, obj: R, error: ButlerError) -> Outcome:
+    def _cannot_end(self, obj: R, error: KubeError) -> Outcome:
         status = self.ending(obj)
         hint = "" if error.retryable else f" To let go of it all the same, annotate it with {FORCED}=true."
         ready = condition(READY, False, error.reason, f"{error}{hint}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from butler.kube.client import Client
+from kubekit.client.protocol import Client
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from butler.api.model import Resource
+from kubekit.model.resource import Resource
 
 
 class Secret(Resource, plural="secrets", group="", version="v1"):

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from butler.errors import InvalidConfiguration, NotFound
-from butler.kube import kubeconfig
-from butler.kube.client import Client
-from butler.kube.http import HttpClient
+from butler.api.model import AGENT
+from kubekit.client import kubeconfig
+from kubekit.client.http import HttpClient
+from kubekit.client.protocol import Client
+from kubekit.errors import InvalidConfiguration, NotFound
 
 from .core import Secret
 from .kamaji.kinds import ADMIN_CONF
@@ -26,7 +27,7 @@ class Connect(Protocol):
 
 def over_https(content: bytes) -> Client:
     """The `Connect` for any cluster."""
-    return HttpClient(kubeconfig.parse(content, Path("kubeconfig")).config())
+    return HttpClient(kubeconfig.parse(content, Path("kubeconfig")).config(), agent=AGENT)
 
 
 def kubeconfig_secret(cluster: str) -> str:

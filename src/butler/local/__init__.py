@@ -1,1 +1,1 @@
-"""Everything in one process: the embedded API, all controllers, and simulated stand-ins for what they drive."""
+"""A whole platform on one computer."""

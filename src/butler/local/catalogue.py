@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from butler.api.addon import AddonDefinition, AddonDefinitionSpec, CatalogueChart, Category, InstallDefaults
-from butler.api.model import GROUP, ObjectMeta
+from butler.api.model import GROUP
+from kubekit.model.resource import ObjectMeta
 
 SOURCE = f"{GROUP}/source"
 LABELS = {"app.kubernetes.io/managed-by": "butler", SOURCE: "builtin"}

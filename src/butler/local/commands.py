@@ -64,22 +64,22 @@ def up(
     """
     from butler.cli.session import home
 
-    from . import presenting, starting
+    from . import first_start, process
     from .home import Place
 
     if simulate and kubeconfig is None:
         raise click.UsageError("--simulate goes with --kubeconfig; without it, everything is simulated anyway")
     place = Place((data or home() / ("local" if kubeconfig is None else "attached")).resolve())
-    wanted = starting.Wanted(place, kubeconfig=kubeconfig.resolve() if kubeconfig else None, simulate=simulate, **given)
+    wanted = process.Wanted(place, kubeconfig=kubeconfig.resolve() if kubeconfig else None, simulate=simulate, **given)
     running = place.running()
     if running is not None:
-        presenting.tell_that_it_runs(running)
+        first_start.tell_that_it_runs(running)
     elif background:
-        asyncio.run(starting.serve(wanted, starting.go_to_background))
+        asyncio.run(process.serve(wanted, process.go_to_background))
     elif detach:
-        presenting.in_background(wanted)
+        first_start.in_background(wanted)
     else:
-        asyncio.run(presenting.in_foreground(wanted))
+        asyncio.run(first_start.in_foreground(wanted))
 
 
 @click.command()
@@ -94,15 +94,15 @@ def down(data: Path, purge: bool, yes: bool) -> None:
       butleradm down
       butleradm down --purge --yes
     """
-    from . import stopping
+    from . import shutdown
     from .home import Place
 
     place = Place(data.resolve())
     if purge and place.data.exists() and not yes:
         click.confirm(f"Remove {place.data} with all clusters in it?", abort=True)
-    asyncio.run(stopping.stop(place))
+    asyncio.run(shutdown.stop(place))
     if purge:
-        stopping.remove(place)
+        shutdown.remove(place)
 
 
 @click.command()

@@ -9,11 +9,12 @@ from pathlib import Path
 import click
 import msgspec
 
+from butler.api.model import AGENT
 from butler.cli.output import document, is_coloured
-from butler.errors import ButlerError, InvalidConfiguration
-from butler.kube import kubeconfig
-from butler.kube.client import Client
-from butler.kube.http import HttpClient
+from kubekit.client import kubeconfig
+from kubekit.client.http import HttpClient
+from kubekit.client.protocol import Client
+from kubekit.errors import InvalidConfiguration, KubeError
 
 from .checks import computer, inside
 from .checks.finding import Finding, Verdict, failed
@@ -29,7 +30,7 @@ async def examine(place: Place) -> list[Finding]:
     if running is None:
         return findings
     try:
-        async with HttpClient(kubeconfig.load(Path(running.kubeconfig)), patience=10) as client:
+        async with HttpClient(kubeconfig.load(Path(running.kubeconfig)), agent=AGENT, patience=10) as client:
             for check in inside.CHECKS:
                 findings += await _made(check, place, client)
     except InvalidConfiguration:
@@ -44,7 +45,7 @@ Check = Callable[[Place, Client], Awaitable[Iterable[Finding]]]
 async def _made(check: Check, place: Place, client: Client) -> Iterable[Finding]:
     try:
         return await check(place, client)
-    except ButlerError as error:
+    except KubeError as error:
         subject = check.__name__.replace("_", " ")
         return [failed(subject, f"cannot be checked: {error}", f"see {place.log}")]
 

@@ -8,16 +8,16 @@ import click
 from msgspec import structs
 
 from butler.api.cluster import TenantCluster, TenantClusterSpec, Workers
-from butler.api.model import ObjectMeta
 from butler.api.shared import TENANTS_NAMESPACE
-from butler.apiserver.auth import files
 from butler.cli import progress
 from butler.cli.screen import screen_for
 from butler.controllers.cluster import versions
 from butler.engines.core import Secret
 from butler.engines.tenants import kubeconfig_in
-from butler.errors import AlreadyExists, NotFound
-from butler.kube.client import Client
+from kubekit.client.protocol import Client
+from kubekit.errors import AlreadyExists, NotFound
+from kubekit.model.resource import ObjectMeta
+from kubekit.server.access import private_files
 
 from .home import Place
 
@@ -52,7 +52,7 @@ async def save_kubeconfig(place: Place, client: Client) -> bool:
         secret = await client.get(Secret, status.kubeconfig_secret_ref.name, status.tenant_namespace)
     except NotFound:
         return False
-    files.write_private(place.kubeconfig_of(NAME), kubeconfig_in(secret))
+    private_files.write_private(place.kubeconfig_of(NAME), kubeconfig_in(secret))
     return True
 
 

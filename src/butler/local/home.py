@@ -13,8 +13,8 @@ from typing import Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
-from butler.apiserver.auth import files
 from butler.cli.session import home
+from kubekit.server.access import private_files
 
 T = TypeVar("T")
 
@@ -85,8 +85,8 @@ class Place:
         return _read(self.data / "settings.json", Remembered) or Remembered()
 
     def remember(self, settings: Remembered) -> None:
-        files.make_private(self.data)
-        files.write_private(self.data / "settings.json", msgspec.json.encode(settings))
+        private_files.make_private(self.data)
+        private_files.write_private(self.data / "settings.json", msgspec.json.encode(settings))
 
     def running(self) -> Running | None:
         """The platform that runs here, however the last one ended."""
@@ -110,9 +110,9 @@ class Place:
     def announce(self, running: Running) -> None:
         """Tell other processes of this user."""
         content = msgspec.json.encode(running)
-        files.write_private(self.data / "running.json", content)
-        files.make_private(home())
-        files.write_private(_announcement(), content)
+        private_files.write_private(self.data / "running.json", content)
+        private_files.make_private(home())
+        private_files.write_private(_announcement(), content)
 
     def withdraw(self) -> None:
         """Take back what this process announced; what another announced since stays."""

@@ -8,22 +8,26 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 from typing import Any
 
+from butler import app
 from butler.api import KINDS
+from butler.api.model import AGENT
 from butler.api.shared import SYSTEM_NAMESPACE
-from butler.apiserver.auth import users
-from butler.apiserver.direct import DirectClient
-from butler.apiserver.server import Server
-from butler.kube.client import Client
-from butler.runtime.clock import Chance, Clock
-from butler.runtime.endpoints import serving
-from butler.runtime.manager import Manager, Settings
-from butler.runtime.metrics import Metrics
-from butler.runtime.reconciler import Reconciler
+from butler.simulation import world as simulated
+from butler.simulation.delays import REALISTIC, Delays
+from butler.simulation.installer import RecordingInstaller
+from kubekit.client.protocol import Client
+from kubekit.clock import Chance, Clock
+from kubekit.runtime.endpoints import serving
+from kubekit.runtime.manager import Manager, Settings
+from kubekit.runtime.metrics import Metrics
+from kubekit.runtime.reconciler import Reconciler
+from kubekit.server.client import DirectClient
+from kubekit.server.objects import user
+from kubekit.server.serve.server import Server
 
-from . import parts, system
-from .delays import REALISTIC, Delays
+from . import system
 from .home import ANY_PORT, Place
-from .installing import install_definitions
+from .installation import install_definitions
 
 CONTROLLERS = "butler-controller"
 """The account of Butler's own controllers."""
@@ -41,7 +45,7 @@ class Options:
     port: int = ANY_PORT
     delays: Delays = REALISTIC
     """How long simulated things take."""
-    wrap: parts.Wrap | None = None
+    wrap: simulated.Wrap | None = None
     """Goes around every client of a controller; for tests."""
     clock: Clock | None = None
     chance: Chance | None = None
@@ -50,10 +54,10 @@ class Options:
         return client if self.wrap is None else self.wrap(client)
 
     def server(self, place: Place) -> Server:
-        return Server(place.data, port=self.port, clock=self.clock, chance=self.chance)
+        return Server(place.data, port=self.port, product=app.PRODUCT, clock=self.clock, chance=self.chance)
 
-    def world(self, server: Server, place: Place) -> AbstractAsyncContextManager[parts.World]:
-        return parts.world(server, place, self.delays, self.wrapped, self.clock, self.chance)
+    def world(self, server: Server, place: Place) -> AbstractAsyncContextManager[simulated.World]:
+        return simulated.world(server, place.datacentre, self.delays, self.wrapped, self.clock, self.chance)
 
     def manager(self, client: Client, settings: Settings) -> Manager:
         return Manager(self.wrapped(client), settings, clock=self.clock, chance=self.chance)
@@ -103,19 +107,19 @@ async def running(place: Place, options: Options) -> AsyncIterator[Platform]:
     `Server.start` raises."""
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(options.server(place))
-        admin = DirectClient(server.root)
-        await install_definitions(admin, (*KINDS, *parts.ENGINE_KINDS))
+        admin = DirectClient(server.root, agent=AGENT)
+        await install_definitions(admin, (*KINDS, *simulated.ENGINE_KINDS))
         await system.install(admin, simulated=True)
         world = await stack.enter_async_context(options.world(server, place))
         controllers, simulation = (
-            options.manager(DirectClient(server.root, _account(name)), Settings(name, grace=GRACE))
+            options.manager(DirectClient(server.root, _account(name), agent=AGENT), Settings(name, grace=GRACE))
             for name in (CONTROLLERS, SIMULATION)
         )
-        providers = await parts.cluster_providers(admin)
-        parts.add_controllers(controllers, world.connect, world.surroundings, providers)
-        parts.add_stand_ins(simulation, world, parts.ENGINES)
+        providers = await app.cluster_providers(admin)
+        app.add_controllers(controllers, world.connect, world.surroundings, providers, RecordingInstaller())
+        simulated.add_stand_ins(simulation, world, simulated.ENGINES)
         await system.grant(admin, CONTROLLERS, _reconcilers(controllers))
-        await system.grant(admin, SIMULATION, _reconcilers(simulation), parts.WORKLOADS_NEED)
+        await system.grant(admin, SIMULATION, _reconcilers(simulation), simulated.WORKLOADS_NEED)
         await stack.enter_async_context(working((controllers, simulation)))
         yield Platform(admin, (controllers, simulation), server.url, server.port)
 
@@ -124,9 +128,9 @@ def _reconcilers(manager: Manager) -> list[Reconciler[Any]]:
     return [controller.reconciler for controller in manager.controllers]
 
 
-def _account(name: str) -> users.UserInfo:
-    groups = users.authenticated(users.service_account_groups(SYSTEM_NAMESPACE))
-    return users.UserInfo(users.service_account_name(SYSTEM_NAMESPACE, name), groups=groups)
+def _account(name: str) -> user.UserInfo:
+    groups = user.authenticated(user.service_account_groups(SYSTEM_NAMESPACE))
+    return user.UserInfo(user.service_account_name(SYSTEM_NAMESPACE, name), groups=groups)
 
 
 @asynccontextmanager

@@ -10,14 +10,15 @@ import msgspec
 from msgspec import Struct
 
 from butler.api.cluster import ClusterPhase, TenantCluster
+from butler.api.model import AGENT
 from butler.cli.output import document
 from butler.engines.capi.kinds import Machine
-from butler.errors import ButlerError
-from butler.kube import kubeconfig
-from butler.kube.http import HttpClient
-from butler.runtime.clock import SystemClock
+from kubekit.client import kubeconfig
+from kubekit.client.http import HttpClient
+from kubekit.clock import SystemClock
+from kubekit.errors import KubeError
 
-from . import health, telling
+from . import health, messages
 from .home import Place, Running
 
 
@@ -76,10 +77,10 @@ def _describe(report: Report, running: Running) -> None:
 async def _count(report: Report, running: Running) -> None:
     """How many clusters and machines there are in which phase."""
     try:
-        async with HttpClient(kubeconfig.load(Path(running.kubeconfig)), patience=10) as client:
+        async with HttpClient(kubeconfig.load(Path(running.kubeconfig)), agent=AGENT, patience=10) as client:
             clusters = (await client.list(TenantCluster)).items
             machines = (await client.list(Machine)).items
-    except ButlerError as error:
+    except KubeError as error:
         report.problems.append(f"the API does not answer: {error}")
         return
     phases = [cluster.status.phase or ClusterPhase.PENDING for cluster in clusters]
@@ -108,14 +109,14 @@ def _rows(report: Report) -> list[tuple[str, str]]:
     if report.running:
         controllers = report.controllers
         rows += [
-            ("Up for", telling.duration(report.uptime_seconds or 0)),
+            ("Up for", messages.duration(report.uptime_seconds or 0)),
             ("API", report.url or ""),
             ("Kubeconfig", report.kubeconfig or ""),
             ("Controllers", f"{controllers.ready} of {controllers.total} checks pass"),
             ("Clusters", _counted(report.clusters)),
             ("Machines", _counted(report.machines)),
         ]
-    rows += [("Data", f"{report.data} ({telling.size(report.data_bytes)})"), ("Log", report.log)]
+    rows += [("Data", f"{report.data} ({messages.size(report.data_bytes)})"), ("Log", report.log)]
     return [*rows, *(("Problem", problem) for problem in report.problems)]
 
 

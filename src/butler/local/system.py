@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig, ButlerConfigSpec
-from butler.api.model import ObjectMeta
 from butler.api.provider import ProviderConfig, ProviderConfigSpec
 from butler.api.sections.simulated import SimulatedSection
 from butler.api.shared import SYSTEM_NAMESPACE, TENANTS_NAMESPACE, ProviderRef, ProviderType
-from butler.kube.client import Client
-from butler.runtime.permissions import rules_for
-from butler.runtime.reconciler import Permission, Reconciler
+from kubekit.client.protocol import Client
+from kubekit.model.resource import ObjectMeta
+from kubekit.runtime.permissions import rules_for
+from kubekit.runtime.reconciler import Permission, Reconciler
 
 from . import catalogue
-from .installing import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, MANAGER, NAMESPACE, SERVICE_ACCOUNT, apply_gently
+from .installation import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, MANAGER, NAMESPACE, SERVICE_ACCOUNT, apply_gently
 
 SIMULATED = "simulated"
 LABELS = {"app.kubernetes.io/managed-by": "butler"}

@@ -10,10 +10,11 @@ import msgspec
 from msgspec import Struct
 
 from butler import __version__
+from butler.api.model import AGENT
 from butler.cli.output import document
-from butler.errors import ButlerError
-from butler.kube import kubeconfig
-from butler.kube.http import HttpClient, ServerVersion
+from kubekit.client import kubeconfig
+from kubekit.client.http import HttpClient, ServerVersion
+from kubekit.errors import KubeError
 
 from .home import Place, Running
 
@@ -49,7 +50,7 @@ async def collect(place: Place) -> Versions:
 
 async def _served(running: Running) -> ServerVersion | None:
     try:
-        async with HttpClient(kubeconfig.load(Path(running.kubeconfig)), patience=5) as client:
+        async with HttpClient(kubeconfig.load(Path(running.kubeconfig)), agent=AGENT, patience=5) as client:
             return await client.version()
-    except ButlerError:
+    except KubeError:
         return None

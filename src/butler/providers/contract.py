@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from butler.api.model import Address
 from butler.api.provider import ProviderConfig
-from butler.runtime.clock import Chance, Clock, SystemChance, SystemClock
+from kubekit.clock import Chance, Clock, SystemChance, SystemClock
+from kubekit.model.resource import Address
 
 Object = dict[str, Any]
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from butler.api.provider import ProviderConfig
 from butler.api.shared import ProviderType
-from butler.errors import InvalidConfiguration
+from kubekit.errors import InvalidConfiguration
 
 from .contract import Provider, Surroundings, Templates
 from .images import Images

@@ -18,12 +18,12 @@ import msgspec
 from butler.errors import (
     CapacityExhausted,
     CredentialsInvalid,
-    InvalidConfiguration,
     MachineRejected,
     ProviderError,
     ProviderUnavailable,
     RateLimited,
 )
+from kubekit.errors import InvalidConfiguration
 
 _SHOWN = 300
 """So much of what the other side says goes into an error."""

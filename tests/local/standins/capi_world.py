@@ -12,16 +12,6 @@ from typing import Any
 
 from msgspec import structs
 
-from butler.api.model import Address, ObjectMeta
-from butler.apiserver.auth.pki import ROOT, Pki
-from butler.apiserver.direct import DirectClient
-from butler.apiserver.own_service import Location
-from butler.apiserver.served import ServedSpace
-from butler.apiserver.spaces import Spaces
-from butler.apiserver.storage.changes import Change
-from butler.apiserver.storage.events import Event
-from butler.apiserver.storage.store import Store
-from butler.apiserver.watching import Hub
 from butler.engines.capi.kinds import (
     BOOTSTRAP,
     CLUSTER_NAME,
@@ -53,13 +43,11 @@ from butler.engines.kamaji.kinds import (
     KamajiControlPlaneSpec,
     KamajiControlPlaneStatus,
 )
-from butler.errors import AlreadyExists, NotFound
-from butler.kube.client import Client, Selection
-from butler.local.delays import NONE, Delays
-from butler.local.installing import install_definitions
-from butler.local.standins.capi import add_cluster_api
-from butler.local.standins.capi.nodes import Node
-from butler.local.standins.infrastructure_kinds import (
+from butler.local.installation import install_definitions
+from butler.simulation.capi import add_cluster_api
+from butler.simulation.capi.machines.nodes import Node
+from butler.simulation.delays import NONE, Delays
+from butler.simulation.infrastructure.kinds import (
     Initialization,
     SimulatedCluster,
     SimulatedClusterSpec,
@@ -71,12 +59,24 @@ from butler.local.standins.infrastructure_kinds import (
     SimulatedMachineTemplate,
     SimulatedMachineTemplateSpec,
 )
-from butler.runtime import deterministic
-from butler.runtime.deterministic import Loop
-from butler.runtime.manager import Manager, Settings
-from butler.runtime.objects import owners_of
-from butler.runtime.reconciler import Outcome, Reconciler, Watch
-from butler.runtime.wrapping import Call, Go, WrappedClient
+from kubekit.client.protocol import Client, Selection
+from kubekit.errors import AlreadyExists, NotFound
+from kubekit.model.resource import Address, ObjectMeta
+from kubekit.runtime.client_wrapper import Call, Go, WrappedClient
+from kubekit.runtime.manager import Manager, Settings
+from kubekit.runtime.objects import owners_of
+from kubekit.runtime.reconciler import Outcome, Reconciler, Watch
+from kubekit.server.access.pki import ROOT, Pki
+from kubekit.server.client import DirectClient
+from kubekit.server.pipeline.watches import Hub
+from kubekit.server.spaces.kubernetes_service import Location
+from kubekit.server.spaces.served_space import ServedSpace
+from kubekit.server.spaces.spaces import Spaces
+from kubekit.server.store.changes import Change
+from kubekit.server.store.events import Event
+from kubekit.server.store.store import Store
+from kubekit.testing import deterministic_loop
+from kubekit.testing.deterministic_loop import Loop
 
 NAMESPACE = "shop-12345678"
 NAME = "shop"
@@ -402,7 +402,7 @@ def play(scenario: Scenario, directory: Path, *, seed: int = 1, delays: Delays =
         async with world(loop, directory, delays) as made:
             await scenario(made)
 
-    deterministic.run(main, seed)
+    deterministic_loop.run(main, seed)
 
 
 def conditions(obj: Any) -> dict[str, str]:

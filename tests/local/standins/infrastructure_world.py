@@ -10,21 +10,9 @@ from typing import Any, cast
 
 import msgspec
 
-from butler.api.crd import definition
-from butler.api.model import ObjectMeta, OwnerReference, Resource
 from butler.api.provider import ProviderConfig, ProviderConfigSpec
 from butler.api.sections.simulated import SimulatedSection
 from butler.api.shared import ProviderRef, ProviderType
-from butler.apiserver import crds
-from butler.apiserver.builtins import catalogue
-from butler.apiserver.builtins.behaviours import behaviour_of
-from butler.apiserver.direct import DirectClient
-from butler.apiserver.kinds import Kinds
-from butler.apiserver.resources import Resource as Served
-from butler.apiserver.served import ServedSpace
-from butler.apiserver.space import Space
-from butler.apiserver.storage.store import Store
-from butler.apiserver.watching import Hub
 from butler.engines.capi.kinds import (
     CLUSTER_NAME,
     Bootstrap,
@@ -39,24 +27,31 @@ from butler.engines.capi.kinds import (
 )
 from butler.engines.core import Secret
 from butler.engines.tenants import kubeconfig_secret
-from butler.errors import NotFound, Unauthorized
-from butler.kube.client import Client
-from butler.local.delays import NONE, Delays
-from butler.local.standins.infrastructure import add_infrastructure
-from butler.local.standins.infrastructure_kinds import (
-    KINDS,
-    SimulatedCluster,
-    SimulatedMachine,
-    SimulatedMachineSpec,
-)
-from butler.local.standins.nodes import NODE
 from butler.providers.simulated.datacentre import DataCentre
-from butler.runtime import deterministic
-from butler.runtime.clock import Chance, Clock
-from butler.runtime.deterministic import Loop
-from butler.runtime.manager import Manager, Settings
-from butler.runtime.queue import Backoff
-from butler.runtime.wrapping import Call, Go, WrappedClient
+from butler.simulation.delays import NONE, Delays
+from butler.simulation.infrastructure.controllers import add_infrastructure
+from butler.simulation.infrastructure.kinds import KINDS, SimulatedCluster, SimulatedMachine, SimulatedMachineSpec
+from butler.simulation.infrastructure.nodes import NODE
+from kubekit.client.protocol import Client
+from kubekit.clock import Chance, Clock
+from kubekit.errors import NotFound, Unauthorized
+from kubekit.model.crd import definition
+from kubekit.model.resource import ObjectMeta, OwnerReference, Resource
+from kubekit.runtime.client_wrapper import Call, Go, WrappedClient
+from kubekit.runtime.manager import Manager, Settings
+from kubekit.runtime.queue import Backoff
+from kubekit.server.client import DirectClient
+from kubekit.server.kinds import crds
+from kubekit.server.kinds.builtin import catalogue
+from kubekit.server.kinds.builtin.behaviours import behaviour_of
+from kubekit.server.kinds.registry import Kinds
+from kubekit.server.objects.resource import Resource as Served
+from kubekit.server.pipeline.space import Space
+from kubekit.server.pipeline.watches import Hub
+from kubekit.server.spaces.served_space import ServedSpace
+from kubekit.server.store.store import Store
+from kubekit.testing import deterministic_loop
+from kubekit.testing.deterministic_loop import Loop
 
 NAMESPACE = "shop-12345678"
 CLUSTER = "shop"
@@ -259,7 +254,7 @@ def played(story: Callable[[World], Awaitable[None]], *, fast: bool = False, see
         finally:
             world.datacentre.close()
 
-    deterministic.run(main, seed)
+    deterministic_loop.run(main, seed)
 
 
 REALISTIC = Delays()

@@ -10,9 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from butler.api.model import ObjectMeta, OwnerReference, Resource
-from butler.apiserver.direct import DirectClient
-from butler.apiserver.server import Server
 from butler.engines.capi.kinds import (
     CONTROL_PLANE,
     CidrBlocks,
@@ -23,17 +20,20 @@ from butler.engines.capi.kinds import (
     Ref,
 )
 from butler.engines.kamaji.kinds import KamajiControlPlane, KamajiControlPlaneSpec, TenantControlPlane
-from butler.errors import NotFound
-from butler.kube.client import Client
-from butler.kube.following import follow
-from butler.local.delays import NONE
-from butler.local.installing import NAMESPACE, install_definitions
-from butler.local.standins.kamaji import TenantControlPlanes
-from butler.local.standins.kamaji_provider import KamajiControlPlanes
-from butler.local.tenants import TenantApis
-from butler.runtime.clock import SystemChance, SystemClock
-from butler.runtime.manager import Manager
-from butler.runtime.wrapping import Call, Go, WrappedClient
+from butler.local.installation import NAMESPACE, install_definitions
+from butler.simulation.delays import NONE
+from butler.simulation.kamaji.control_planes import TenantControlPlanes
+from butler.simulation.kamaji.provider import KamajiControlPlanes
+from butler.simulation.tenant_apis import TenantApis
+from kubekit.client.endless_watch import follow
+from kubekit.client.protocol import Client
+from kubekit.clock import SystemChance, SystemClock
+from kubekit.errors import NotFound
+from kubekit.model.resource import ObjectMeta, OwnerReference, Resource
+from kubekit.runtime.client_wrapper import Call, Go, WrappedClient
+from kubekit.runtime.manager import Manager
+from kubekit.server.client import DirectClient
+from kubekit.server.serve.server import Server
 
 NS = "shop-12345678"
 ADDONS: dict[str, Any] = {"coreDNS": {}, "kubeProxy": {}}

@@ -18,9 +18,9 @@ from butler.engines.capi.kinds import (
 )
 from butler.engines.core import Secret
 from butler.engines.kamaji.kinds import KamajiControlPlane
-from butler.kube.client import Selection
-from butler.local.delays import NONE, REALISTIC
-from butler.local.standins.infrastructure_kinds import SimulatedCluster, SimulatedMachine
+from butler.simulation.delays import NONE, REALISTIC
+from butler.simulation.infrastructure.kinds import SimulatedCluster, SimulatedMachine
+from kubekit.client.protocol import Selection
 from tests.local.standins.capi_world import NAME, NAMESPACE, World, conditions, play
 
 WORKERS = f"{NAME}-workers"

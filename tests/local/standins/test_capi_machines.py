@@ -6,8 +6,6 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from butler.api.model import Address
-from butler.api.shared import Condition
 from butler.engines.capi.kinds import (
     AUTOSCALER_MAX_SIZE,
     AUTOSCALER_MIN_SIZE,
@@ -18,11 +16,13 @@ from butler.engines.capi.kinds import (
     MachineDeployment,
     MachineSet,
 )
-from butler.kube.client import Selection
-from butler.local.delays import NONE, REALISTIC
-from butler.local.installing import DEFINITION
-from butler.local.standins.infrastructure_kinds import SimulatedMachine
-from butler.runtime.objects import owner_reference
+from butler.simulation.delays import NONE, REALISTIC
+from butler.simulation.infrastructure.kinds import SimulatedMachine
+from kubekit.client.protocol import Selection
+from kubekit.model.crd import DEFINITION
+from kubekit.model.resource import Address
+from kubekit.model.status import Condition
+from kubekit.runtime.objects import owner_reference
 from tests.local.standins.capi_world import NAME, NAMESPACE, NODES, PODS, World, conditions, play
 
 WORKERS = f"{NAME}-workers"

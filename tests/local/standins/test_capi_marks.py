@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from butler.engines.capi.kinds import Cluster, KubeadmConfig, Machine, MachineDeployment, MachineSet
-from butler.local.delays import REALISTIC
-from butler.local.standins.infrastructure_kinds import SimulatedMachine
+from butler.simulation.delays import REALISTIC
+from butler.simulation.infrastructure.kinds import SimulatedMachine
 from tests.local.standins.capi_world import NAME, NAMESPACE, NODES, World, play
 
 WORKERS = f"{NAME}-workers"

@@ -18,7 +18,7 @@ from butler.engines.capi.kinds import (
     Rollout,
     RolloutStrategy,
 )
-from butler.local.standins.capi.rollout import Bounds, Revision, bounds_of, plan
+from butler.simulation.capi.sets.rollout import Bounds, Revision, bounds_of, plan
 
 
 @dataclass

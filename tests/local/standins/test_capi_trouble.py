@@ -8,9 +8,9 @@ import pytest
 
 from butler.engines.capi.kinds import Cluster, KubeadmConfig, Machine, MachineDeployment, MachineSet
 from butler.engines.kamaji.kinds import KamajiControlPlane
-from butler.kube.client import Client
-from butler.local.standins.infrastructure_kinds import SimulatedMachine
-from butler.runtime.faults import Faults, FaultyClient
+from butler.simulation.infrastructure.kinds import SimulatedMachine
+from kubekit.client.protocol import Client
+from kubekit.testing.faults import Faults, FaultyClient
 from tests.local.standins.capi_world import NAME, World, conditions, play
 
 WORKERS = f"{NAME}-workers"

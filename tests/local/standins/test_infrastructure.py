@@ -8,7 +8,7 @@ import pytest
 
 from butler.api.provider import ProviderConfig
 from butler.engines.capi.kinds import Cluster, Machine
-from butler.local.standins.infrastructure_kinds import SimulatedCluster
+from butler.simulation.infrastructure.kinds import SimulatedCluster
 from tests.local.standins.infrastructure_world import (
     FAST,
     NAMESPACE,

@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from butler.apiserver.direct import DirectClient
 from butler.engines.capi.kinds import Cluster
 from butler.engines.core import Secret
 from butler.engines.kamaji.kinds import KamajiControlPlane, TenantControlPlane
-from butler.kube.client import Selection
-from butler.kube.config import Config
-from butler.kube.http import HttpClient
-from butler.kube.kubeconfig import parse
-from butler.local.delays import REALISTIC
-from butler.local.installing import CLUSTER_ROLE_BINDING, NAMESPACE
-from butler.local.standins.addons import DAEMON_SET, DEPLOYMENT, SERVICE
-from butler.local.standins.kamaji import TenantControlPlanes
-from butler.local.standins.kubeadm import CONFIG_MAP
+from butler.local.installation import CLUSTER_ROLE_BINDING, NAMESPACE
+from butler.simulation.delays import REALISTIC
+from butler.simulation.kamaji.addons import DAEMON_SET, DEPLOYMENT, SERVICE
+from butler.simulation.kamaji.control_planes import TenantControlPlanes
+from butler.simulation.kamaji.kubeadm import CONFIG_MAP
+from kubekit.client.config import Config
+from kubekit.client.http import HttpClient
+from kubekit.client.kubeconfig import parse
+from kubekit.client.protocol import Selection
+from kubekit.server.client import DirectClient
 from tests.local.standins.kamaji_world import (
     ADDONS,
     NS,

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from butler.api.model import ObjectMeta
 from butler.engines.kamaji.kinds import (
     Hosting,
     HostingDeployment,
@@ -16,8 +15,9 @@ from butler.engines.kamaji.kinds import (
     TenantControlPlaneStatus,
     TenantKubernetes,
 )
-from butler.local.delays import NONE, REALISTIC, Delays
-from butler.local.standins.kamaji_progress import Progress, progress, refusal
+from butler.simulation.delays import NONE, REALISTIC, Delays
+from butler.simulation.kamaji.progress import Progress, progress, refusal
+from kubekit.model.resource import ObjectMeta
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from butler.apiserver.direct import DirectClient
-from butler.apiserver.server import Server
-from butler.local.delays import NONE
-from butler.local.workloads.activity import on_server
-from butler.local.workloads.running import Workloads
-from tests.conftest import kubectl_for
+from butler.simulation.delays import NONE
+from butler.simulation.workloads.activity import on_server
+from butler.simulation.workloads.tenants import Workloads
+from kubekit.server.client import DirectClient
+from kubekit.server.serve.server import Server
+from testbed.running.embedded import kubectl_for
 from tests.local.workloads.world import EVENTS, NODES, TENANT, node
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from butler.local.workloads.kinds import BINDING, Deployment, Pod
-from butler.local.workloads.service_kinds import (
+from butler.simulation.workloads.kinds import BINDING, Deployment, Pod
+from butler.simulation.workloads.service_kinds import (
     Endpoints,
     EndpointSlice,
     PersistentVolume,

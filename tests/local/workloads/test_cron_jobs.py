@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from butler.local.workloads.batch_kinds import CronJob, Job
-from butler.local.workloads.schedules import following
+from butler.simulation.workloads.jobs.kinds import CronJob, Job
+from butler.simulation.workloads.jobs.schedules import following
 from tests.local.workloads.world import TENANT, Object, World, job, play
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from butler.local.delays import NONE, REALISTIC, Delays
-from butler.local.workloads.batch_kinds import Job
-from butler.local.workloads.kinds import DaemonSet, Deployment, Pod, StatefulSet
-from butler.local.workloads.service_kinds import PersistentVolume, PersistentVolumeClaim, Service
+from butler.simulation.delays import NONE, REALISTIC, Delays
+from butler.simulation.workloads.jobs.kinds import Job
+from butler.simulation.workloads.kinds import DaemonSet, Deployment, Pod, StatefulSet
+from butler.simulation.workloads.service_kinds import PersistentVolume, PersistentVolumeClaim, Service
 from tests.local.workloads.test_around_pods import service
 from tests.local.workloads.test_sets_and_jobs import daemon_set, stateful_set
 from tests.local.workloads.world import World, conditions, deployment, job, play, pod

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from butler.local.workloads import fitting
-from butler.local.workloads.kinds import Deployment, Node, Pod
-from butler.local.workloads.service_kinds import PersistentVolumeClaim
+from butler.simulation.workloads.kinds import Deployment, Node, Pod
+from butler.simulation.workloads.nodes import fit
+from butler.simulation.workloads.service_kinds import PersistentVolumeClaim
 from tests.local.workloads import world as worlds
 from tests.local.workloads.world import NODES, World, deployment, node, play, pod, template
 
@@ -29,8 +29,8 @@ def _pod(**spec: Any) -> Pod:
 
 
 def _refusal(one: Pod, on: Node, *others: Pod) -> str:
-    offer = fitting.Offer(on, others)
-    found = fitting.refusal(one, offer, [offer])
+    offer = fit.Offer(on, others)
+    found = fit.refusal(one, offer, [offer])
     return "" if found is None else ", ".join(found.reasons)
 
 
@@ -89,7 +89,7 @@ def test_what_is_asked_for_is_what_containers_ask_together_or_the_greediest_befo
         containers=[asking("a", "500m"), asking("b", "1")],
         initContainers=[asking("c", "2"), asking("d", "100m", restartPolicy="Always")],
     ).spec
-    assert fitting.demand(spec) == {"cpu": 2100, "memory": 3 * 2**30}
+    assert fit.demand(spec) == {"cpu": 2100, "memory": 3 * 2**30}
 
 
 def test_a_pod_keeps_its_distance_from_those_it_must_not_be_near() -> None:

@@ -6,8 +6,9 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from butler.local.delays import REALISTIC
-from butler.local.workloads.kinds import EXIT_CODE, SIMULATED, Deployment, Pod
+from butler.api.model import SIMULATED
+from butler.simulation.delays import REALISTIC
+from butler.simulation.workloads.kinds import EXIT_CODE, Deployment, Pod
 from tests.local.workloads.world import NODES, World, conditions, deployment, node, play, pod
 
 

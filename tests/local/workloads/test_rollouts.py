@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from butler.local.delays import REALISTIC
-from butler.local.workloads.kinds import Deployment, Pod, ReplicaSet
-from butler.local.workloads.rollouts import REVISION
+from butler.simulation.delays import REALISTIC
+from butler.simulation.workloads.kinds import Deployment, Pod, ReplicaSet
+from butler.simulation.workloads.sets.rollouts import REVISION
 from tests.local.workloads.world import World, conditions, deployment, play, template
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from butler.local.delays import REALISTIC
-from butler.local.workloads.batch_kinds import Job
-from butler.local.workloads.kinds import EXIT_CODE, ControllerRevision, DaemonSet, Pod, StatefulSet
-from butler.local.workloads.service_kinds import PersistentVolumeClaim
+from butler.simulation.delays import REALISTIC
+from butler.simulation.workloads.jobs.kinds import Job
+from butler.simulation.workloads.kinds import EXIT_CODE, ControllerRevision, DaemonSet, Pod, StatefulSet
+from butler.simulation.workloads.service_kinds import PersistentVolumeClaim
 from tests.local.workloads.world import NODES, Object, World, conditions, job, node, play, template
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from butler.local.workloads.kinds import Deployment, Pod
+from butler.simulation.workloads.kinds import Deployment, Pod
 from tests.local.workloads.world import NODES, TENANT, Object, World, deployment, node, play, pod, template
 
 

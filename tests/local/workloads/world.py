@@ -10,22 +10,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from butler.api.model import Address
 from butler.api.shared import IPRange
-from butler.apiserver.auth.pki import Pki
-from butler.apiserver.direct import DirectClient
-from butler.apiserver.own_service import Location
-from butler.apiserver.spaces import Spaces
-from butler.apiserver.storage.store import Store
-from butler.apiserver.watching import Hub
-from butler.kube.client import Client, Selection
-from butler.local.delays import NONE, Delays
-from butler.local.workloads.activity import StoreActivity
-from butler.local.workloads.kinds import Deployment, Pod
-from butler.local.workloads.running import Workloads
-from butler.runtime import deterministic
-from butler.runtime.deterministic import Loop
-from butler.runtime.wrapping import Call, Go, WrappedClient
+from butler.simulation.delays import NONE, Delays
+from butler.simulation.workloads.activity import StoreActivity
+from butler.simulation.workloads.kinds import Deployment, Pod
+from butler.simulation.workloads.tenants import Workloads
+from kubekit.client.protocol import Client, Selection
+from kubekit.model.resource import Address
+from kubekit.runtime.client_wrapper import Call, Go, WrappedClient
+from kubekit.server.access.pki import Pki
+from kubekit.server.client import DirectClient
+from kubekit.server.pipeline.watches import Hub
+from kubekit.server.spaces.kubernetes_service import Location
+from kubekit.server.spaces.spaces import Spaces
+from kubekit.server.store.store import Store
+from kubekit.testing import deterministic_loop
+from kubekit.testing.deterministic_loop import Loop
 
 TENANT = "shop-12345678"
 NODES = Address("", "v1", "Node", "nodes", False)
@@ -207,7 +207,7 @@ def play(scenario: Scenario, directory: Path, *, seed: int = 1, delays: Delays =
         finally:
             await spaces.stop()
 
-    deterministic.run(main, seed)
+    deterministic_loop.run(main, seed)
 
 
 def conditions(obj: Any) -> dict[str, str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from butler.api.model import ObjectMeta
 from butler.api.provider import ProviderConfig, ProviderConfigSpec
 from butler.api.sections.aws import AwsSection
 from butler.api.shared import ProviderType, SecretRef
+from kubekit.model.resource import ObjectMeta
 
 REGION = "eu-central-1"
 ACCESS_KEY, SECRET_KEY = "AKIACANARY7F3B2D91EX", "canary/secret+access+key+5be2c0a1d4"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from butler.providers.contract import Check
-from butler.providers.testing.driving import made
+from butler.providers.testing.driver import made
 from tests.providers.aws.answers import Denied
 from tests.providers.aws.configs import AMI, CREDENTIALS
 from tests.providers.aws.harness import AwsHarness

@@ -13,7 +13,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from butler.providers.aws.vm import TOKEN
-from butler.providers.testing.driving import made
+from butler.providers.testing.driver import made
 from tests.providers.aws.configs import ACCESS_KEY, AMI, REGION, SECRET_KEY
 from tests.providers.aws.harness import AwsHarness
 

@@ -11,7 +11,7 @@ from butler.errors import MachineRejected, ProviderError
 from butler.providers.aws import images
 from butler.providers.contract import Known
 from butler.providers.images import Image, ImageOrder, Progress
-from butler.providers.testing.rules.imaging import bring, remove
+from butler.providers.testing.rules.images import bring, remove
 from tests.providers.aws.configs import BUCKET
 from tests.providers.aws.harness import AwsHarness
 

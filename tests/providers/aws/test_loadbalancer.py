@@ -11,7 +11,7 @@ from butler.errors import MachineRejected, ProviderError
 from butler.providers.aws import loadbalancer
 from butler.providers.aws.loadbalancer import name_for
 from butler.providers.loadbalancer import Balancer, BalancerOrder, BalancerTarget
-from butler.providers.testing.driving import connected, driving
+from butler.providers.testing.driver import connected, driving
 from tests.providers.aws.harness import AwsHarness
 
 TOKEN = "55555555-5555-4555-8555-555555555555"

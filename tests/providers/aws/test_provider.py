@@ -11,7 +11,7 @@ import pytest
 from butler.errors import CapacityExhausted, CredentialsInvalid, MachineRejected, ProviderError, RateLimited
 from butler.providers.aws.vm import MANAGED_BY, TOKEN
 from butler.providers.contract import ExtraDisk, Known, Machine, MachineOrder, Power, Provider
-from butler.providers.testing.driving import driving
+from butler.providers.testing.driver import driving
 from tests.providers.aws.answers import Denied
 from tests.providers.aws.harness import AwsHarness
 from tests.providers.aws.wire import Recorded

@@ -13,8 +13,8 @@ from butler.providers.aws.vm import TOKEN
 from butler.providers.contract import ExtraDisk
 from butler.providers.images import ImageOrder
 from butler.providers.loadbalancer import BalancerOrder, BalancerTarget
-from butler.providers.testing.driving import driving
-from butler.providers.testing.rules.imaging import bring, remove
+from butler.providers.testing.driver import driving
+from butler.providers.testing.rules.images import bring, remove
 from tests.providers.aws import wire
 from tests.providers.aws.harness import AwsHarness
 from tests.providers.aws.test_images import ORDER as IMAGE

@@ -8,8 +8,9 @@ import pytest
 
 from butler.api.credentials import canonical_keys
 from butler.api.shared import ProviderType
-from butler.errors import CredentialsInvalid, InvalidConfiguration
+from butler.errors import CredentialsInvalid
 from butler.providers.aws.section import settings_of
+from kubekit.errors import InvalidConfiguration
 from tests.providers.aws.configs import CREDENTIALS, config
 
 URL = "https://ec2.example.com"

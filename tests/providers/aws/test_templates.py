@@ -9,10 +9,10 @@ import pytest
 
 from butler.api.normalise import normalise
 from butler.api.sections.aws import AwsIdentity
-from butler.errors import InvalidConfiguration
 from butler.providers import registry
 from butler.providers.aws.templates import ClusterTemplates
 from butler.providers.contract import Blueprint, Pool
+from kubekit.errors import InvalidConfiguration
 from tests.providers.aws.configs import config
 
 POOL = Pool("", 4, "16Gi", "50Gi")

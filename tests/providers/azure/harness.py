@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from butler.api.model import ObjectMeta
 from butler.api.provider import ProviderConfig, ProviderConfigSpec
 from butler.api.sections.azure import AzureSection
 from butler.api.shared import ProviderType, SecretRef
@@ -18,7 +17,8 @@ from butler.providers.contract import MachineOrder, Provider, Surroundings
 from butler.providers.loadbalancer import LoadBalancers
 from butler.providers.testing import Harness, Seen
 from butler.providers.testing.web import serving
-from tests import certificates
+from kubekit.model.resource import ObjectMeta
+from testbed.running import loopback_tls
 from tests.providers.azure.fake import CLIENT, SECRET, TENANT, Azure
 from tests.providers.azure.fake_market import GALLERY, MANAGED, SIZES
 from tests.providers.azure.fake_shapes import Json
@@ -37,7 +37,7 @@ def config(url: str, **more: Any) -> ProviderConfig:
         "image_urn": MANAGED,
         "endpoint": url,
         "authority": url,
-        "ca_bundle": certificates.authority(),
+        "ca_bundle": loopback_tls.authority(),
         **more,
     }
     spec = ProviderConfigSpec(
@@ -52,7 +52,7 @@ def config(url: str, **more: Any) -> ProviderConfig:
 async def running() -> AsyncIterator[AzureHarness]:
     """A fake that answers by TLS."""
     azure = Azure()
-    async with serving(azure.app(), certificates.context()) as url:
+    async with serving(azure.app(), loopback_tls.context()) as url:
         yield AzureHarness(azure, url)
 
 

@@ -11,8 +11,8 @@ import pytest
 from azure.core.credentials import AccessToken
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
-from butler.providers.testing.driving import made
-from tests import certificates
+from butler.providers.testing.driver import made
+from testbed.running import loopback_tls
 from tests.providers.azure.fake_market import MANAGED
 from tests.providers.azure.fake_things import LOCATION, SUBNET, SUBSCRIPTION
 from tests.providers.azure.harness import AzureHarness, running
@@ -48,7 +48,7 @@ async def clients(harness: AzureHarness, tmp_path: Path) -> AsyncIterator[Client
     compute_client = import_module("azure.mgmt.compute.aio").ComputeManagementClient
     network_client = import_module("azure.mgmt.network.aio").NetworkManagementClient
     authority = tmp_path / "ca.pem"
-    authority.write_text(certificates.authority())
+    authority.write_text(loopback_tls.authority())
     more: Any = {
         "base_url": harness.url,
         "credential_scopes": SCOPES,

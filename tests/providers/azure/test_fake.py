@@ -8,7 +8,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests import certificates
+from testbed.running import loopback_tls
 from tests.providers.azure.fake_things import GROUP, LOCATION, SUBNET
 from tests.providers.azure.harness import AzureHarness, running
 
@@ -27,7 +27,7 @@ async def refused(harness: AzureHarness, method: str, path: str, **more: Any) ->
     """Status and code of an answer."""
     given = {"headers": BEARER, "params": VERSION, **more}
     async with aiohttp.ClientSession() as session:
-        trust = aiohttp.Fingerprint(certificates.fingerprint())
+        trust = aiohttp.Fingerprint(loopback_tls.fingerprint())
         async with session.request(method, harness.url + path, ssl=trust, **given) as answer:
             return answer.status, (await answer.json())["error"]["code"]
 

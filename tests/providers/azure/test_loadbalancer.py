@@ -10,7 +10,7 @@ import pytest
 from butler.errors import CapacityExhausted, MachineRejected
 from butler.providers.contract import NOTHING_KNOWN, Known, Provider
 from butler.providers.loadbalancer import Balancer, BalancerOrder, BalancerTarget
-from butler.providers.testing.driving import connected, made, until
+from butler.providers.testing.driver import connected, made, until
 from tests.providers.azure.fake_shapes import Json
 from tests.providers.azure.harness import AzureHarness, running
 

@@ -21,7 +21,7 @@ from butler.providers.azure.section import NOBODYS_KEY
 from butler.providers.azure.vm import MARK, part
 from butler.providers.contract import ExtraDisk, Known, MachineOrder, Power, Provider
 from butler.providers.testing import Fault
-from butler.providers.testing.driving import connected, driving, made
+from butler.providers.testing.driver import connected, driving, made
 from tests.providers.azure.fake_market import COMMUNITY, DEFINITION, SOLD, URN
 from tests.providers.azure.fake_shapes import Json
 from tests.providers.azure.fake_things import GROUP, LOCATION, NEVER, SUBNET, SUBSCRIPTION

@@ -14,7 +14,7 @@ import pytest
 
 from butler.providers.contract import ExtraDisk
 from butler.providers.loadbalancer import BalancerTarget
-from butler.providers.testing.driving import connected, driving, made
+from butler.providers.testing.driver import connected, driving, made
 from tests.providers.azure.fake_market import SOLD
 from tests.providers.azure.harness import AzureHarness, running
 from tests.providers.azure.test_loadbalancer import ORDER, ensured

@@ -8,10 +8,11 @@ import pytest
 
 from butler.api.credentials import canonical_keys
 from butler.api.shared import ProviderType
-from butler.errors import CredentialsInvalid, InvalidConfiguration
+from butler.errors import CredentialsInvalid
 from butler.providers import registry
 from butler.providers.azure.section import settings
 from butler.providers.contract import Surroundings
+from kubekit.errors import InvalidConfiguration
 from tests.providers.azure.fake import SECRET
 from tests.providers.azure.harness import CREDENTIALS, config
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from butler.errors import InvalidConfiguration
 from butler.providers import registry
 from butler.providers.azure.section import NOBODYS_KEY
 from butler.providers.contract import Blueprint, Object, Pool
+from kubekit.errors import InvalidConfiguration
 from tests.providers.azure.fake_things import SUBNET, SUBSCRIPTION
 from tests.providers.azure.harness import config
 

@@ -9,7 +9,7 @@ import pytest
 from butler.errors import CredentialsInvalid, ProviderError, ProviderUnavailable, RateLimited
 from butler.providers.contract import Provider
 from butler.providers.testing import Fault
-from butler.providers.testing.driving import connected
+from butler.providers.testing.driver import connected
 from tests.providers.azure.harness import AzureHarness, running
 
 

@@ -14,7 +14,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
-from butler.runtime.clock import Clock
+from kubekit.clock import Clock
 
 EMAIL = "butler@butler-test.iam.gserviceaccount.com"
 TOKEN = "ya29.canary-token-5d17"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from butler.api.model import ObjectMeta
 from butler.api.provider import ProviderConfig, ProviderConfigSpec
 from butler.api.sections.gcp import GcpSection
 from butler.api.shared import ProviderType, SecretRef
@@ -14,6 +13,7 @@ from butler.providers.contract import MachineOrder, Provider, Surroundings
 from butler.providers.gcp.vm import MARK, USER_DATA_LIMIT
 from butler.providers.loadbalancer import LoadBalancers
 from butler.providers.testing import Harness, Seen
+from kubekit.model.resource import ObjectMeta
 from tests.providers.gcp import fake_instances
 from tests.providers.gcp.fake import Google
 from tests.providers.gcp.fake_issuer import TOKEN, key_file, pem

@@ -12,7 +12,7 @@ import yaml
 from butler.api.machine import MachineRequest
 from butler.api.normalise import normalise
 from butler.api.provider import ProviderConfig
-from butler.providers.gcp.checking import PERMISSIONS
+from butler.providers.gcp.checks import PERMISSIONS
 from butler.providers.gcp.section import settings_of
 from tests.providers.gcp.fake_issuer import key_file
 

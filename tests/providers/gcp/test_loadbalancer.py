@@ -9,7 +9,7 @@ import pytest
 from butler.errors import CapacityExhausted
 from butler.providers.contract import NOTHING_KNOWN, Known, Provider
 from butler.providers.loadbalancer import Balancer, BalancerOrder, BalancerTarget
-from butler.providers.testing.driving import driving
+from butler.providers.testing.driver import driving
 from tests.providers.gcp import fake_balancing
 from tests.providers.gcp.fake_project import PROJECT, Thing
 from tests.providers.gcp.harness import GcpHarness

@@ -11,7 +11,7 @@ from butler.errors import CapacityExhausted, CredentialsInvalid, MachineRejected
 from butler.providers.contract import ExtraDisk, Known, MachineOrder, Provider
 from butler.providers.gcp import sizes
 from butler.providers.testing import Fault
-from butler.providers.testing.driving import driving
+from butler.providers.testing.driver import driving
 from tests.providers.gcp.fake_issuer import key_file
 from tests.providers.gcp.fake_project import PROJECT, Thing, image, subnetwork
 from tests.providers.gcp.harness import GcpHarness

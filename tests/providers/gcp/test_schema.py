@@ -12,7 +12,7 @@ from google.protobuf.json_format import ParseError
 
 from butler.providers.contract import ExtraDisk
 from butler.providers.loadbalancer import BalancerOrder, BalancerTarget
-from butler.providers.testing.driving import driving
+from butler.providers.testing.driver import driving
 from tests.providers.gcp import discovery
 from tests.providers.gcp.harness import GcpHarness
 from tests.providers.gcp.test_loadbalancer import balanced, removed

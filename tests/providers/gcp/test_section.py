@@ -9,10 +9,11 @@ import pytest
 
 from butler.api.credentials import canonical_keys
 from butler.api.shared import ProviderType
-from butler.errors import CredentialsInvalid, InvalidConfiguration
+from butler.errors import CredentialsInvalid
 from butler.providers import registry
 from butler.providers.contract import Surroundings
 from butler.providers.gcp.section import Settings, settings_of
+from kubekit.errors import InvalidConfiguration
 from tests.providers.gcp.fake_issuer import key_file, pem
 from tests.providers.gcp.harness import config
 

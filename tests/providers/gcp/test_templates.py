@@ -10,16 +10,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from butler.api.model import ObjectMeta
 from butler.api.normalise import normalise
 from butler.api.provider import ProviderConfig, ProviderConfigSpec
 from butler.api.sections.gcp import GcpSection
 from butler.api.shared import ProviderType, SecretRef
 from butler.controllers.cluster.steps.infrastructure import Infrastructure
-from butler.errors import InvalidConfiguration
 from butler.providers import registry
 from butler.providers.contract import Blueprint, Pool
 from butler.providers.gcp.templates import ClusterTemplates
+from kubekit.errors import InvalidConfiguration
+from kubekit.model.resource import ObjectMeta
 from tests.controllers.clusters import cluster, scope_of, surroundings
 from tests.controllers.test_cluster_steps import control_plane
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from butler.providers.contract import Machine, MachineOrder, Provider
-from butler.providers.testing.driving import driving
+from butler.providers.testing.driver import driving
 from butler.providers.testing.web import serving
 from tests.providers.gcp.fake import Google
 from tests.providers.gcp.fake_issuer import key_file

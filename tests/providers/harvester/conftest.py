@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from butler.apiserver.server import Server
+from kubekit.server.serve.server import Server
 from tests.providers.harvester.harness import HarvesterHarness, embedded
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import yaml
 
-from butler.api.model import Address
-from butler.errors import ApiError, NotFound
-from butler.kube import kubeconfig
-from butler.kube.client import Client, Object, Selection
-from butler.kube.config import Config
-from butler.kube.http import HttpClient
 from butler.providers.harvester import kinds
+from kubekit.client import kubeconfig
+from kubekit.client.config import Config
+from kubekit.client.http import HttpClient
+from kubekit.client.protocol import Client, Selection
+from kubekit.errors import ApiError, NotFound
+from kubekit.model.resource import Address, Object
 from tests.providers.harvester import fake_admission, fake_kinds
 from tests.providers.harvester.fake_admission import Admission
 from tests.providers.harvester.fake_controllers import Controllers, imported

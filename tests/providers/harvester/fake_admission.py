@@ -8,9 +8,10 @@ import json
 from aiohttp import web
 
 from butler.api.units import amount
-from butler.errors import NotFound
-from butler.kube.client import Client, Object, Selection
 from butler.providers.harvester import kinds
+from kubekit.client.protocol import Client, Selection
+from kubekit.errors import NotFound
+from kubekit.model.resource import Object
 
 INLINE_LIMIT = 2048
 MIB = 2**20

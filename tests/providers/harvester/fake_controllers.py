@@ -6,11 +6,11 @@ import json
 from contextlib import suppress
 from typing import Any
 
-from butler.api.model import Address
-from butler.errors import NotFound
-from butler.kube.client import Client, Object, Selection
 from butler.providers.harvester import kinds
 from butler.providers.harvester.vm import CLAIM_TEMPLATES
+from kubekit.client.protocol import Client, Selection
+from kubekit.errors import NotFound
+from kubekit.model.resource import Address, Object
 
 BOOT, REMOVAL, DETACHING, DOWNLOAD = 20.0, 10.0, 5.0, 20.0
 VM_FINALIZER = "kubevirt.io/virtualMachineControllerFinalize"

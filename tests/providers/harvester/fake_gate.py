@@ -13,12 +13,12 @@ import aiohttp
 from aiohttp import web
 from yarl import URL
 
-from butler.errors import InternalError, NotFound
-from butler.kube.client import Client
 from butler.providers.harvester import kinds
 from butler.providers.testing import Fault, Faults
 from butler.providers.testing.faults import RETRY_AFTER
 from butler.providers.testing.web import troubling
+from kubekit.client.protocol import Client
+from kubekit.errors import InternalError, NotFound
 
 PAGE = 2
 """So many objects the gate lets through at a time."""

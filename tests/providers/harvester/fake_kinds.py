@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from butler.api.model import Address
 from butler.providers.harvester import kinds
+from kubekit.model.resource import Address
 
 Schema = dict[str, Any]
 

@@ -10,21 +10,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from butler.api.model import Address, ObjectMeta
 from butler.api.provider import ProviderConfig, ProviderConfigSpec
 from butler.api.sections.harvester import HarvesterSection
 from butler.api.shared import ProviderType, SecretRef
 from butler.api.units import GIB, MIB, whole
-from butler.apiserver.direct import DirectClient
-from butler.apiserver.server import Server
-from butler.kube import kubeconfig
-from butler.kube.client import Object, Selection
 from butler.providers import registry
 from butler.providers.contract import MachineOrder, Provider, Surroundings
 from butler.providers.harvester import images, kinds
 from butler.providers.harvester.vm import IMAGE_ID, MARK, USER_DATA_LIMIT
 from butler.providers.images import Images
 from butler.providers.testing import Harness, Seen
+from kubekit.client import kubeconfig
+from kubekit.client.protocol import Selection
+from kubekit.model.resource import Address, Object, ObjectMeta
+from kubekit.server.client import DirectClient
+from kubekit.server.serve.server import Server
 from tests.providers.harvester.fake import IMAGE, NETWORK, Fake, Upstream, harvester
 
 """Seconds; a call over TLS on a busy computer takes a while."""

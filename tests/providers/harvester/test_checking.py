@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from butler.api.model import Address
 from butler.errors import CredentialsInvalid
 from butler.providers.contract import CHECKS, Check
 from butler.providers.harvester import kinds
+from kubekit.model.resource import Address
 from tests.providers.harvester.fake import STORAGE_CLASS
 from tests.providers.harvester.harness import HarvesterHarness
 

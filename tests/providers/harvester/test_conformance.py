@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from butler.providers.testing import ConformanceKit, Harness
-from butler.providers.testing.rules.deleting import DeletingRules
+from butler.providers.testing.rules.deletion import DeletingRules
 from tests.providers.harvester.fake import STORAGE_CLASS
 from tests.providers.harvester.harness import embedded
 

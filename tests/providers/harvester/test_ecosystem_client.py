@@ -13,7 +13,7 @@ from kubernetes import client as kubernetes
 from kubernetes import config, dynamic
 
 from butler.providers.contract import Power
-from butler.providers.testing.driving import connected, driving
+from butler.providers.testing.driver import connected, driving
 from tests.providers.harvester.harness import HarvesterHarness
 
 VM: dict[str, Any] = {

@@ -5,25 +5,27 @@ from __future__ import annotations
 import pytest
 
 from butler.errors import (
-    ApiError,
     CapacityExhausted,
-    Conflict,
     CredentialsInvalid,
+    MachineRejected,
+    ProviderError,
+    ProviderUnavailable,
+    RateLimited,
+)
+from butler.providers.harvester.errors import in_the_way, translated
+from butler.providers.harvester.network_data import static_addresses
+from kubekit.errors import (
+    ApiError,
+    Conflict,
     Details,
     Forbidden,
     InternalError,
     Invalid,
-    MachineRejected,
     NotFound,
-    ProviderError,
-    ProviderUnavailable,
-    RateLimited,
     ServiceUnavailable,
     TooManyRequests,
     Unauthorized,
 )
-from butler.providers.harvester.errors import in_the_way, translated
-from butler.providers.harvester.networkdata import static_addresses
 
 BOTH = ("10.0.0.5", "2001:db8::5")
 HOOK = 'admission webhook "validator.harvesterhci.io" denied the request: '

@@ -9,7 +9,7 @@ import pytest
 from butler.errors import ProviderError
 from butler.providers.harvester import images, kinds
 from butler.providers.images import ImageOrder, Progress
-from butler.providers.testing.driving import connected
+from butler.providers.testing.driver import connected
 from tests.providers.harvester.harness import HarvesterHarness
 
 ORDER = ImageOrder(

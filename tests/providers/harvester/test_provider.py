@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from butler.errors import CapacityExhausted, MachineRejected, ProviderError, ProviderUnavailable
-from butler.kube.client import Object
 from butler.providers.contract import ExtraDisk, Machine, MachineOrder, Power
 from butler.providers.harvester import kinds
 from butler.providers.harvester.provider import Harvester
-from butler.providers.harvester.shown import SHORT_OF_QUOTA
 from butler.providers.harvester.vm import CLAIM_TEMPLATES
-from butler.providers.testing.driving import connected, driving
+from butler.providers.harvester.vm_state import SHORT_OF_QUOTA
+from butler.providers.testing.driver import connected, driving
+from kubekit.model.resource import Object
 from tests.providers.harvester.fake import STORAGE_CLASS
 from tests.providers.harvester.harness import HarvesterHarness, embedded
 

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
-from butler.errors import CredentialsInvalid, InvalidConfiguration, ProviderUnavailable
+from butler.errors import CredentialsInvalid, ProviderUnavailable
 from butler.providers import registry
 from butler.providers.contract import Provider, Surroundings
 from butler.providers.harvester.section import settings
+from kubekit.errors import InvalidConfiguration
 from tests.providers.harvester.harness import HarvesterHarness, config
 
 CANARY = "canary-of-the-kubeconfig-52b1"

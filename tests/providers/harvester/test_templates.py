@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from butler.errors import InvalidConfiguration
 from butler.providers import registry
 from butler.providers.contract import Blueprint, Pool
 from butler.providers.harvester.templates import ClusterTemplates
+from kubekit.errors import InvalidConfiguration
 from tests.providers.harvester.harness import config
 
 POOL = Pool("", cpu=4, memory="8Gi", disk="40Gi")

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from butler.api.model import ObjectMeta
 from butler.api.normalise import normalise
 from butler.api.provider import ProviderConfig, ProviderConfigSpec
 from butler.api.sections.nutanix import NutanixSection
@@ -17,7 +16,8 @@ from butler.providers.contract import MachineOrder, Provider, Surroundings
 from butler.providers.images import Images
 from butler.providers.nutanix.vm import token_of
 from butler.providers.testing import Harness, Seen
-from butler.runtime.clock import SeededChance
+from kubekit.clock import SeededChance
+from kubekit.model.resource import ObjectMeta
 from tests.providers.nutanix.fake import CLUSTER, IMAGE, PASSWORD, SUBNET, USER, Disk, Image, Prism, Subnet, Vm
 
 CREDENTIALS = {"username": USER, "password": PASSWORD}

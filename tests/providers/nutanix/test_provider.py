@@ -12,7 +12,7 @@ import pytest
 from butler.api.sections.nutanix import Entity
 from butler.errors import CapacityExhausted, MachineRejected, ProviderUnavailable
 from butler.providers.contract import ExtraDisk, Known, Machine, MachineOrder, Power, Provider
-from butler.providers.testing.driving import driving
+from butler.providers.testing.driver import driving
 from butler.providers.testing.web import serving
 from tests.providers.nutanix.fake import (
     CLUSTER,

@@ -11,7 +11,7 @@ import pytest
 
 from butler.providers.contract import ExtraDisk, MachineOrder
 from butler.providers.images import ImageOrder, Progress
-from butler.providers.testing.driving import driving, until
+from butler.providers.testing.driver import driving, until
 from butler.providers.testing.web import serving
 from tests.providers.nutanix.clients import answer_of, needs_clients
 from tests.providers.nutanix.fake import CONTAINER, Prism

@@ -15,11 +15,12 @@ from butler.api.normalise import normalise
 from butler.api.provider import ProviderConfig
 from butler.api.sections.nutanix import Entity, PrismCentral
 from butler.api.shared import ProviderType
-from butler.errors import CredentialsInvalid, InvalidConfiguration
+from butler.errors import CredentialsInvalid
 from butler.providers import registry
 from butler.providers.contract import Surroundings
 from butler.providers.nutanix.section import Settings, settings
 from butler.providers.nutanix.version import offered
+from kubekit.errors import InvalidConfiguration
 from tests.providers.nutanix.fake import CLUSTER, SUBNET
 from tests.providers.nutanix.harness import CREDENTIALS, PLACES, config
 

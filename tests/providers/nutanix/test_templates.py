@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from butler.api.sections.nutanix import Entity
-from butler.errors import InvalidConfiguration
 from butler.providers import registry
 from butler.providers.contract import Blueprint, Pool
+from kubekit.errors import InvalidConfiguration
 from tests.providers.nutanix.fake import CLUSTER, IMAGE, SUBNET
 from tests.providers.nutanix.harness import PLACES, config
 

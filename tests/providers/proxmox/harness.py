@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from butler.api.model import ObjectMeta
 from butler.api.provider import ProviderConfig, ProviderConfigSpec
 from butler.api.sections.proxmox import ProxmoxSection
 from butler.api.shared import ProviderType, SecretRef
@@ -17,6 +16,7 @@ from butler.providers.contract import ExtraDisk, MachineOrder, Provider, Surroun
 from butler.providers.images import Images
 from butler.providers.testing import Harness, Seen
 from butler.providers.testing.web import serving
+from kubekit.model.resource import ObjectMeta
 
 # The modules say with a decorator what they handle.
 from tests.providers.proxmox import fake_cluster, fake_guests, fake_power  # noqa: F401

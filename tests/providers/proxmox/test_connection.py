@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from butler.errors import CredentialsInvalid, InvalidConfiguration, MachineRejected, ProviderError, ProviderUnavailable
+from butler.errors import CredentialsInvalid, MachineRejected, ProviderError, ProviderUnavailable
 from butler.providers import registry
 from butler.providers.contract import Machine, Provider, Surroundings
 from butler.providers.proxmox.errors import Absent, AgentSilent, NoAgent, Off, Taken, explained, judged
 from butler.providers.rest import Reply
 from butler.providers.testing.web import serving
-from tests import certificates
+from kubekit.errors import InvalidConfiguration
+from testbed.running import loopback_tls
 from tests.providers.proxmox.fake import PASSWORD, TICKET_LIFE
 from tests.providers.proxmox.harness import LOGIN, TOKEN, ProxmoxHarness, cluster, config, running
 
@@ -83,10 +84,10 @@ async def _found(url: str, **section: Any) -> Machine | None:
 
 
 async def test_a_certificate_of_its_own_has_to_be_trusted() -> None:
-    async with serving(cluster().app(), certificates.context()) as url:
+    async with serving(cluster().app(), loopback_tls.context()) as url:
         with pytest.raises(ProviderUnavailable, match=r"certificate of .* is not trusted"):
             await _found(url)
-        assert await _found(url, ca_bundle=certificates.authority()) is None
+        assert await _found(url, ca_bundle=loopback_tls.authority()) is None
         assert await _found(url, insecure=True) is None
 
 

@@ -13,9 +13,9 @@ from proxmoxer import ProxmoxAPI, ResourceException
 from proxmoxer.core import AuthenticationError
 from proxmoxer.tools import Tasks
 
-from butler.providers.testing.driving import driving
+from butler.providers.testing.driver import driving
 from butler.providers.testing.web import Handler, serving
-from tests import certificates
+from testbed.running import loopback_tls
 from tests.providers.proxmox.fake import PASSWORD, TOKEN_SECRET, USER, Pve
 from tests.providers.proxmox.harness import ProxmoxHarness, cluster
 
@@ -75,11 +75,11 @@ class World:
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     authority = tmp_path / "ca.pem"
-    authority.write_text(certificates.authority())
+    authority.write_text(loopback_tls.authority())
     world = World(cluster(), authority)
     app = world.pve.app()
     app.middlewares.append(world.remember)
-    async with serving(app, certificates.context()) as url:
+    async with serving(app, loopback_tls.context()) as url:
         world.at(url)
         yield world
         await world.close()

@@ -9,8 +9,8 @@ import pytest
 from butler.errors import MachineRejected, ProviderError
 from butler.providers.contract import Known
 from butler.providers.images import ImageOrder, Images, Progress
-from butler.providers.testing.driving import driving
-from butler.providers.testing.rules.imaging import bring, remove
+from butler.providers.testing.driver import driving
+from butler.providers.testing.rules.images import bring, remove
 from tests.providers.proxmox.fake import Call
 from tests.providers.proxmox.harness import ProxmoxHarness, running
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from butler.providers.contract import MachineOrder
-from butler.providers.proxmox import cidata
+from butler.providers.proxmox import boot_volume
 from butler.providers.proxmox.iso import image
 from tests.providers.proxmox.harness import read_iso
 
@@ -50,7 +50,7 @@ def test_libarchive_reads_the_files_either_way(tmp_path: Path, without: str) -> 
 
 def test_an_order_becomes_what_cloud_init_and_talos_read() -> None:
     order = MachineOrder("web", "t", 1, 1024, 10, user_data="#cloud-config\n", network_data="version: 2\n")
-    files = read_iso(cidata.volume(order, "11111111-2222-4333-8444-555555555555"))
+    files = read_iso(boot_volume.volume(order, "11111111-2222-4333-8444-555555555555"))
     assert files["user-data"] == b"#cloud-config\n"
     assert files["network-config"] == b"version: 2\n"
     assert json.loads(files["meta-data"]) == {
@@ -62,7 +62,7 @@ def test_an_order_becomes_what_cloud_init_and_talos_read() -> None:
 
 def test_without_network_data_there_is_no_network_config() -> None:
     order = MachineOrder("web", "t", 1, 1024, 10)
-    assert set(read_iso(cidata.volume(order, "id"))) == {"user-data", "meta-data"}
+    assert set(read_iso(boot_volume.volume(order, "id"))) == {"user-data", "meta-data"}
 
 
 def _read_by_libarchive(file: Path, option: str) -> dict[str, bytes]:

@@ -17,7 +17,7 @@ from butler.errors import (
 )
 from butler.providers.contract import ExtraDisk, Known, Machine, MachineOrder, Power
 from butler.providers.proxmox import vm
-from butler.providers.testing.driving import driving
+from butler.providers.testing.driver import driving
 from tests.providers.proxmox.fake import GIB, Call, Guest
 from tests.providers.proxmox.harness import ProxmoxHarness, running
 

@@ -12,8 +12,8 @@ import pytest
 from butler.api.sections.proxmox import VmidRange
 from butler.providers.contract import ExtraDisk
 from butler.providers.images import ImageOrder
-from butler.providers.testing.driving import connected, driving
-from butler.providers.testing.rules.imaging import bring, remove
+from butler.providers.testing.driver import connected, driving
+from butler.providers.testing.rules.images import bring, remove
 from tests.providers.proxmox import fake_schema
 from tests.providers.proxmox.fake import HANDLERS, Call
 from tests.providers.proxmox.harness import LOGIN, TOKEN, running

@@ -16,9 +16,10 @@ from butler.api.normalise import normalise
 from butler.api.provider import ProviderConfig
 from butler.api.sections.proxmox import VmidRange
 from butler.api.shared import ProviderType
-from butler.errors import CredentialsInvalid, InvalidConfiguration
-from butler.providers.proxmox import checking
+from butler.errors import CredentialsInvalid
+from butler.providers.proxmox import checks
 from butler.providers.proxmox.section import Login, settings
+from kubekit.errors import InvalidConfiguration
 from tests.providers.proxmox.harness import LOGIN, TOKEN, config
 
 ROOT = Path(__file__).parents[3]
@@ -115,6 +116,6 @@ def test_what_the_guide_says_can_be_used(document: Any) -> None:
 
 def test_the_guide_asks_for_every_privilege_that_is_checked() -> None:
     guide = (ROOT / "docs/howto/providers/proxmox.md").read_text()
-    privileges = re.findall(r"\"([A-Z]\w+\.\w+(?:\.\w+)?)\"", inspect.getsource(checking))
+    privileges = re.findall(r"\"([A-Z]\w+\.\w+(?:\.\w+)?)\"", inspect.getsource(checks))
     assert len(set(privileges)) > 15
     assert [one for one in privileges if one not in guide and one != "SDN.Use"] == []

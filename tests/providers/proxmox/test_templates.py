@@ -9,9 +9,9 @@ import pytest
 
 from butler.api.provider import ProviderNetwork
 from butler.api.sections.proxmox import VmidRange
-from butler.errors import InvalidConfiguration
 from butler.providers import registry
 from butler.providers.contract import Blueprint, Pool
+from kubekit.errors import InvalidConfiguration
 from tests.providers.proxmox.harness import config
 
 POOL = Pool("", 4, "8Gi", "40Gi")

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from butler.engines.core import Secret
-from butler.kube.client import Signal
+from kubekit.client.protocol import Signal
 from tests.real.standins.objects import EVENTS, NODES
 from tests.real.standins.recording import Happening, Record
 from tests.real.standins.views import named

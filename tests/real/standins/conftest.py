@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from butler.api import crd
-from butler.local.standins import infrastructure_kinds
-from tests.conftest import kubectl_for, start_server, stop_server
+from butler.simulation.infrastructure import kinds
+from kubekit.model import crd
+from testbed.running.embedded import BUTLER, kubectl_for, start_server, stop_server
+from testbed.running.servers import Cluster
 from tests.real import managers
-from tests.real.servers import Cluster
 from tests.real.standins import running
 from tests.real.standins.life import LIVES
 from tests.real.standins.recording import Record
@@ -20,7 +20,7 @@ from tests.real.standins.recording import Record
 @pytest.fixture(scope="session")
 def provider_kinds(cluster_api: Cluster) -> Iterator[None]:
     """The kinds of the providers that tests play, as Cluster API wants to have them."""
-    simulated = [crd.definition(kind) for kind in infrastructure_kinds.KINDS]
+    simulated = [crd.definition(kind) for kind in kinds.KINDS]
     definitions = [*simulated, *managers.manifests("kamaji-control-plane", "crds")]
     names = [one["metadata"]["name"] for one in definitions]
     with managers.installed(cluster_api, definitions):
@@ -31,7 +31,7 @@ def provider_kinds(cluster_api: Cluster) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def tenants(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
     """An API for the tenant of each life: how to reach it."""
-    servers = {life: start_server(tmp_path_factory.mktemp(life)) for life in LIVES}
+    servers = {life: start_server(tmp_path_factory.mktemp(life), program=BUTLER) for life in LIVES}
     yield {life: one.kubeconfig for life, one in servers.items()}
     for one in servers.values():
         stop_server(one)

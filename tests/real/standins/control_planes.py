@@ -10,20 +10,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from butler.apiserver.direct import DirectClient
-from butler.apiserver.server import Server
 from butler.engines.core import Secret
 from butler.engines.kamaji.kinds import TenantControlPlane
-from butler.kube.client import Client, Selection
-from butler.kube.following import follow
-from butler.local.delays import Delays
-from butler.local.installing import NAMESPACE, install_definitions
-from butler.local.standins.kamaji import TenantControlPlanes
-from butler.local.tenants import TenantApis
-from butler.runtime.clock import SystemChance, SystemClock
-from butler.runtime.manager import Manager
-from tests.conftest import Kubectl
-from tests.real.processes import eventually
+from butler.local.installation import NAMESPACE, install_definitions
+from butler.simulation.delays import Delays
+from butler.simulation.kamaji.control_planes import TenantControlPlanes
+from butler.simulation.tenant_apis import TenantApis
+from kubekit.client.endless_watch import follow
+from kubekit.client.protocol import Client, Selection
+from kubekit.clock import SystemChance, SystemClock
+from kubekit.runtime.manager import Manager
+from kubekit.server.client import DirectClient
+from kubekit.server.serve.server import Server
+from testbed.running.embedded import Kubectl
+from testbed.running.processes import eventually
 from tests.real.test_kamaji_manager import CONTROL_PLANE
 
 Json = dict[str, Any]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from butler.api.model import Address
 from butler.engines.capi.kinds import Cluster, KubeadmConfig, Machine, MachineDeployment
 from butler.engines.core import Secret
 from butler.engines.kamaji.kinds import KamajiControlPlane
-from butler.errors import NotFound
-from butler.kube.client import Client, Selection
-from butler.local.standins.infrastructure_kinds import MACHINE_FINALIZER, SimulatedCluster, SimulatedMachine
-from tests.real.certificates import Authority
+from butler.simulation.infrastructure.kinds import MACHINE_FINALIZER, SimulatedCluster, SimulatedMachine
+from kubekit.client.protocol import Client, Selection
+from kubekit.errors import NotFound
+from kubekit.model.resource import Address
+from testbed.running.certificates import Authority
 from tests.real.standins import objects
 from tests.real.standins.objects import NAME, NAMESPACES, NODES, PODS, WORKERS, Json
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from butler.engines.kamaji.kinds import KamajiControlPlane
-from butler.local.standins.infrastructure_kinds import SimulatedCluster
+from butler.simulation.infrastructure.kinds import SimulatedCluster
 from tests.real.standins import objects
 from tests.real.standins.hands import Hands
 from tests.real.standins.objects import NEXT_VERSION, OLD_VERSION, VERSION

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from butler.api.model import Address
 from butler.engines.capi.kinds import (
     BOOTSTRAP,
     CLUSTER_NAME,
@@ -20,11 +19,8 @@ from butler.engines.capi.kinds import (
 )
 from butler.engines.core import Secret
 from butler.engines.kamaji.kinds import KamajiControlPlane
-from butler.local.standins.infrastructure_kinds import (
-    SimulatedCluster,
-    SimulatedMachine,
-    SimulatedMachineTemplate,
-)
+from butler.simulation.infrastructure.kinds import SimulatedCluster, SimulatedMachine, SimulatedMachineTemplate
+from kubekit.model.resource import Address
 
 Json = dict[str, Any]
 

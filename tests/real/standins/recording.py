@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 
-from butler.api.model import Address
-from butler.kube.client import Client, Selection, Signal
+from kubekit.client.protocol import Client, Selection, Signal
+from kubekit.model.resource import Address
 from tests.real.standins.objects import NODES, WATCHED, Json
 
 Snapshot = dict[str, list[Json]]

@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from butler.kube import kubeconfig
-from butler.kube.config import Config
-from butler.kube.http import HttpClient
-from butler.local.delays import NONE, Delays
-from butler.local.standins.capi import add_cluster_api
-from butler.runtime.manager import Manager, Settings
+from butler.simulation.capi import add_cluster_api
+from butler.simulation.delays import NONE, Delays
+from kubekit.client import kubeconfig
+from kubekit.client.config import Config
+from kubekit.client.http import HttpClient
+from kubekit.runtime.manager import Manager, Settings
 from tests.local.standins import capi_world
 from tests.real.standins.hands import Hands
 from tests.real.standins.life import LIVES

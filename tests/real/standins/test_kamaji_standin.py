@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from tests.conftest import kubectl_for
-from tests.real.servers import Cluster
+from testbed.running.embedded import kubectl_for
+from testbed.running.servers import Cluster
 from tests.real.standins import control_planes
 from tests.real.standins.control_planes import STAGES, Json, Story
 from tests.real.standins.differences import KAMAJI, Difference, Found

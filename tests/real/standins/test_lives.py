@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from butler.local.delays import NONE
+from butler.simulation.delays import NONE
 from tests.real.standins import accounts, running, views
 from tests.real.standins.differences import AT_REST, IN_PASSING, KAMAJI, ORDER, Difference, Found
 from tests.real.standins.life import LAST, STAGES

@@ -10,7 +10,7 @@ import msgspec
 
 from butler.api.provider import ProviderConfig
 from butler.errors import CapacityExhausted, MachineRejected, ProviderError
-from butler.providers import reading
+from butler.providers import account_fields
 from butler.providers.contract import (
     NOTHING_KNOWN,
     Asset,
@@ -43,8 +43,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def connect(config: ProviderConfig, credentials: Mapping[str, str], surroundings: Surroundings) -> Tinycloud:
     """Rule 21: asks nobody yet. Rule 22: what is wrong is said by field."""
-    settings = reading.settings(config, Settings)
-    (key,) = reading.needed(config, credentials, "apiKey")
+    settings = account_fields.settings(config, Settings)
+    (key,) = account_fields.needed(config, credentials, "apiKey")
     return Tinycloud(settings, key, surroundings.patience)
 
 

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from butler.errors import InvalidConfiguration
+from kubekit.errors import InvalidConfiguration
+from kubekit.model.resource import wire_name
 
 from ..bootstrap import (
     NO_NETWORK,
@@ -19,7 +20,6 @@ from ..bootstrap import (
     NodePool,
 )
 from ..bootstrap_addons import BootstrapAddons, BootstrapCni, BootstrapLoadBalancer, BootstrapStorage, GitOpsTool
-from ..model import wire_name
 from ..shared import IPv4Range, ProviderType, TemplateSize
 from . import ranges, sizes
 from .sizes import Written

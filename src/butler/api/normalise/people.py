@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from kubekit.model.resource import wire_name
+
 from .. import units
 from ..identity import User
-from ..model import wire_name
 from ..shared import TemplateSize
 from ..team import ClusterDefaults, DefaultWorkers, ResourceLimits, Team, TeamDefaults, TeamSpec
 from .sizes import disk_size, in_units

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from butler.errors import InvalidConfiguration
+from kubekit.errors import InvalidConfiguration
+from kubekit.model.resource import wire_name
 
-from ..model import wire_name
 from ..provider import ProviderConfig
 from ..sections.nutanix import Entity, NutanixSection, PrismCentral
 from ..shared import SecretRef

@@ -7,9 +7,10 @@ from typing import TypedDict
 
 from msgspec import Struct
 
+from kubekit.model.resource import Quantity
+
 from .. import units
 from ..cluster import MachineTemplate
-from ..model import Quantity
 from ..shared import TemplateSize
 from .spellings import Spellings
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from butler.errors import InvalidConfiguration
+from kubekit.errors import InvalidConfiguration
 
 from ..shared import ProviderRef, SecretRef
 

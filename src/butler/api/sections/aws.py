@@ -6,7 +6,9 @@ from typing import Literal
 
 from msgspec import field
 
-from ..model import HttpUrl, Model
+from kubekit.model.resource import Model
+
+from ..model import HttpUrl
 from ..shared import SecretRef
 
 

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from ..model import Model
+from kubekit.model.resource import Model
+
 from ..shared import SecretRef
 
 HttpsUrl = Annotated[str, Meta(pattern=r"^https://")]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ..model import HttpUrl, Model, Port, Rule
+from kubekit.model.resource import Model, Rule
+
+from ..model import HttpUrl, Port
 from ..shared import SecretRef
 
 NUTANIX_PORT = 9440

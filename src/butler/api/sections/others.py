@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..model import DnsLabel, Model, Values
+from kubekit.model.resource import Model
+
+from ..model import DnsLabel, Values
 from ..shared import SecretRef
 
 

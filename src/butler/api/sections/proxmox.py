@@ -6,7 +6,9 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from ..model import HttpUrl, Model
+from kubekit.model.resource import Model
+
+from ..model import HttpUrl
 from ..shared import SecretRef
 
 

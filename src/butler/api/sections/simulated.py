@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..model import Cidr, Duration, Model, NotNegative, Percent, Positive
+from kubekit.model.resource import Model, NotNegative, Positive
+
+from ..model import Cidr, Duration, Percent
 
 
 class SimulatedSection(Model):

@@ -9,18 +9,18 @@ import click
 
 from ..command import command
 from ..lazy import Failure
-from ..merging import merged
+from ..merge_patch import merged
 from ..options import timeout_option, wait_option
 from ..output import as_yaml, next_steps, say, success
 from ..session import NoApi, Session
-from .finding import speaking_of
 from .flags import change_of, cluster_flags, filename_option
+from .lookup import speaking_of
 
 if TYPE_CHECKING:
     from butler.api.provider import ProviderConfig
     from butler.controllers.cluster.acceptance import Accepted
 
-    from ..written import Draft
+    from ..object_draft import Draft
 
 
 @command
@@ -65,10 +65,10 @@ async def create(
 
 def drafted(session: Session, name: str | None, filename: str | None, flags: dict[str, Any]) -> Draft:
     """What the file says, with the flags on top of it. Raises Failure, UsageError."""
-    from . import drafts
+    from . import cluster_draft
 
     change = change_of(flags)
-    draft: Draft = merged(drafts.read(filename) if filename else drafts.empty(), change)
+    draft: Draft = merged(cluster_draft.read(filename) if filename else cluster_draft.empty(), change)
     meta = draft["metadata"]
     name = name or meta.get("name")
     if not name:
@@ -82,11 +82,11 @@ def drafted(session: Session, name: str | None, filename: str | None, flags: dic
 
 async def _checked(session: Session, draft: Draft, what: str, dry_run: bool) -> Accepted | None:
     """Everything that can be known beforehand. Raises Failure."""
-    from butler.errors import ServiceUnavailable
+    from kubekit.errors import ServiceUnavailable
 
-    from . import drafts
+    from . import cluster_draft
 
-    drafts.typed(draft, what)
+    cluster_draft.typed(draft, what)
     try:
         await _check_new(session, draft["metadata"]["name"], what)
     except (ServiceUnavailable, NoApi) as error:
@@ -95,11 +95,11 @@ async def _checked(session: Session, draft: Draft, what: str, dry_run: bool) -> 
         say(f"# not checked against a platform: {error}")
         return None
     await choose_provider(session, draft)
-    return await drafts.resolved(session.client, draft, what)
+    return await cluster_draft.resolved(session.client, draft, what)
 
 
 async def _check_new(session: Session, name: str, what: str) -> None:
-    from butler.errors import NotFound
+    from kubekit.errors import NotFound
 
     from .rows import CLUSTERS
 
@@ -121,8 +121,8 @@ async def choose_provider(session: Session, draft: Draft) -> None:
     """Fill in the provider when nobody names one, nothing has a default, and there is only one. Raises Failure."""
     from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig
     from butler.api.shared import SYSTEM_NAMESPACE
-    from butler.errors import Forbidden, NotFound
-    from butler.kube.client import Selection
+    from kubekit.client.protocol import Selection
+    from kubekit.errors import Forbidden, NotFound
 
     from .rows import ProviderRow
 
@@ -148,9 +148,9 @@ async def choose_provider(session: Session, draft: Draft) -> None:
 
 async def _send(session: Session, draft: Draft) -> int:
     """Create it; answers its generation. Raises Failure."""
-    from butler.errors import AlreadyExists, Invalid
+    from kubekit.errors import AlreadyExists, Invalid
 
-    from . import drafts
+    from . import cluster_draft
     from .rows import CLUSTERS
 
     key = f"{draft['metadata']['namespace']}/{draft['metadata']['name']}"
@@ -159,7 +159,7 @@ async def _send(session: Session, draft: Draft) -> int:
     except AlreadyExists as error:
         raise Failure(f"cluster {key} exists already") from error
     except Invalid as error:
-        raise drafts.invalid(f"cluster {key} cannot be created", error) from error
+        raise cluster_draft.invalid(f"cluster {key} cannot be created", error) from error
     generation: int = made["metadata"].get("generation", 1)
     return generation
 
@@ -185,7 +185,7 @@ def _warn_of(provider: ProviderConfig) -> None:
 
 
 async def _finish(session: Session, name: str, wait: bool, patience: timedelta, generation: int) -> None:
-    from .waiting import wait_until_settled
+    from .wait import wait_until_settled
 
     if wait:
         await wait_until_settled(session, name, patience, generation, "is ready")

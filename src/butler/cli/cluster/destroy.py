@@ -6,13 +6,13 @@ from datetime import timedelta
 
 import click
 
-from .. import asking
+from .. import prompts
 from ..command import command
 from ..lazy import Failure
 from ..options import timeout_option
 from ..output import say, success
 from ..session import Session
-from .finding import cluster_name, speaking_of
+from .lookup import cluster_name, speaking_of
 from .rows import CLUSTERS, ClusterRow
 
 
@@ -80,6 +80,6 @@ def _ask(raw: dict[str, object], name: str) -> None:
         "\nWith it go its machines, its control plane, all workloads and volumes in it"
         f"{f', and the namespace {inside}' if inside else ''}.\n"
     )
-    typed = asking.prompt("Type the name of the cluster to delete it", default="", show_default=False)
+    typed = prompts.prompt("Type the name of the cluster to delete it", default="", show_default=False)
     if typed.strip() != name:
         raise Failure(f"{typed.strip()!r} is not {name!r}; nothing was deleted")

@@ -10,21 +10,21 @@ from typing import Any
 
 import click
 
-from butler.errors import ApiError
+from kubekit.errors import ApiError
 
 from .. import completion
 from ..command import command
 from ..lazy import Failure
-from ..merging import difference
+from ..merge_patch import difference
+from ..object_draft import Draft
 from ..options import timeout_option, wait_option
 from ..output import as_yaml, say, success
 from ..session import Session
-from ..written import Draft
-from . import drafts
-from .changing import change, send
+from . import cluster_draft
+from .change import change, send
 from .export import exportable
-from .finding import cluster_name, speaking_of
 from .flags import Size, change_of
+from .lookup import cluster_name, speaking_of
 from .rows import CLUSTERS
 
 _HEAD = """\
@@ -62,7 +62,7 @@ async def edit(session: Session, name: str, wait: bool, patience: timedelta, **f
         return
     success(f"cluster {key} changed")
     if wait:
-        from .waiting import wait_until_settled
+        from .wait import wait_until_settled
 
         await wait_until_settled(session, name, patience, generation, "is as you want it")
 
@@ -134,7 +134,7 @@ def _leave_alone(path: Path, problem: str) -> None:
 async def _accept(session: Session, name: str, original: Draft, text: str) -> int | None:
     """Check and send what was written. Raises Failure, ApiError."""
     what = f"cluster {session.namespace}/{name} cannot be changed like this"
-    draft = drafts.parsed(text, "your text")
+    draft = cluster_draft.parsed(text, "your text")
     for field in ("name", "namespace"):
         if draft["metadata"].get(field) != original["metadata"][field]:
             raise Failure(f"{what}:\n  metadata.{field}: stays {original['metadata'][field]}; it cannot be changed")
@@ -142,5 +142,5 @@ async def _accept(session: Session, name: str, original: Draft, text: str) -> in
     if not patch:
         return None
     live = await session.client.get(CLUSTERS, name, session.namespace)
-    await drafts.resolved(session.client, {**draft, "status": live.get("status", {})}, what)
+    await cluster_draft.resolved(session.client, {**draft, "status": live.get("status", {})}, what)
     return await send(session, name, patch, "", what)

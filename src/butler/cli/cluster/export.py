@@ -8,14 +8,14 @@ from typing import Any
 import click
 
 from butler.api.model import GROUP
-from butler.kube.client import Selection
+from kubekit.client.protocol import Selection
 
 from .. import completion
 from ..command import command
 from ..lazy import Failure
 from ..output import as_yaml, say, success
 from ..session import Session
-from .finding import speaking_of
+from .lookup import speaking_of
 from .rows import CLUSTERS
 
 _OURS = f"{GROUP}/"

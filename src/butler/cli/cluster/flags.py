@@ -11,7 +11,7 @@ import click
 from butler.api.model import GROUP
 
 from .. import completion
-from ..merging import Change, put
+from ..merge_patch import Change, put
 
 F = TypeVar("F", bound=Callable[..., Any])
 

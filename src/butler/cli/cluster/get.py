@@ -9,12 +9,12 @@ from typing import Any
 import click
 import msgspec
 
-from butler.kube.ages import age
+from kubekit.model.ages import age
 
 from ..command import command
 from ..output import ABSENT, document, output_option, phase, plain, table
 from ..session import Session
-from .finding import cluster_name, speaking_of
+from .lookup import cluster_name, speaking_of
 from .rows import CLUSTERS, ClusterRow
 
 

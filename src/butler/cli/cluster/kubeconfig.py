@@ -9,16 +9,16 @@ from typing import Any
 
 import click
 
-from butler.api.model import Address
-from butler.errors import NotFound
-from butler.kube import kubeconfig as kubeconfigs
-from butler.kube import kubeconfig_writing as writing
+from kubekit.client import kubeconfig as kubeconfigs
+from kubekit.client import kubeconfig_edit as writing
+from kubekit.errors import NotFound
+from kubekit.model.resource import Address
 
 from ..command import command
 from ..lazy import Failure
 from ..output import say, success
 from ..session import Session
-from .finding import cluster_name, speaking_of
+from .lookup import cluster_name, speaking_of
 from .rows import ClusterRow
 
 _SECRET = Address("", "v1", "Secret", "secrets", True)

@@ -8,14 +8,14 @@ from typing import Any
 
 import click
 
-from butler.errors import BadRequest
-from butler.kube.ages import age
-from butler.kube.client import Selection
+from kubekit.client.protocol import Selection
+from kubekit.errors import BadRequest
+from kubekit.model.ages import age
 
 from ..command import command
 from ..output import document, output_option, say, table
 from ..session import Session
-from .finding import speaking_of
+from .lookup import speaking_of
 from .rows import ClusterRow
 
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from butler.errors import NotFound
-from butler.kube.ages import age
-from butler.kube.client import Selection
+from kubekit.client.protocol import Selection
+from kubekit.errors import NotFound
+from kubekit.model.ages import age
 
 from ..command import command
 from ..output import document, output_option, say, table
 from ..session import Session
-from .finding import cluster_name, speaking_of
+from .lookup import cluster_name, speaking_of
 from .rows import ClusterRow, MachineRow
 
 _CLUSTER = "cluster.x-k8s.io/cluster-name"

@@ -12,16 +12,16 @@ import click
 
 from .. import completion
 from ..command import command
-from ..merging import merged
+from ..merge_patch import merged
 from ..output import document, is_coloured, output_option, plain
 from ..session import Session
-from .finding import speaking_of
 from .flags import change_of, cluster_flags, filename_option
+from .lookup import speaking_of
 
 if TYPE_CHECKING:
-    from butler.controllers.cluster.planning import Action, Change, MachineChange, Plan
+    from butler.controllers.cluster.change_plan import Action, Change, MachineChange, Plan
 
-    from ..written import Draft
+    from ..object_draft import Draft
 
 _SIGNS = {"create": ("+", "green"), "change": ("~", "yellow"), "delete": ("-", "red"), "replace": ("±", "magenta")}
 _DONE = {"create": "to create", "change": "to change", "delete": "to delete", "replace": "to replace"}
@@ -46,10 +46,10 @@ async def plan(
       butlerctl cluster plan shop --k8s-version v1.33.1
       butlerctl cluster plan shop --delete
     """
-    from butler.controllers.cluster import planning
-    from butler.errors import Invalid
+    from butler.controllers.cluster import change_plan
+    from kubekit.errors import Invalid
 
-    from . import drafts
+    from . import cluster_draft
 
     if deletes and (filename or any(value is not None for value in flags.values())):
         raise click.UsageError("--delete goes with no other description of the cluster")
@@ -57,15 +57,15 @@ async def plan(
         raise click.UsageError("--delete needs a NAME")
     with speaking_of(session, name or ""):
         if deletes:
-            found = await planning.plan_deletion(session.client, session.namespace, name or "")
+            found = await change_plan.plan_deletion(session.client, session.namespace, name or "")
         else:
             draft = await _wanted(session, name, filename, flags)
             name = draft["metadata"]["name"]
             what = f"cluster {session.namespace}/{name} would be refused"
             try:
-                found = await planning.plan_change(session.client, drafts.typed(draft, what))
+                found = await change_plan.plan_change(session.client, cluster_draft.typed(draft, what))
             except Invalid as error:
-                raise drafts.invalid(what, error) from error
+                raise cluster_draft.invalid(what, error) from error
     if output == "text":
         click.echo("\n".join(_text(found, f"{session.namespace}/{name}")))
     else:
@@ -74,7 +74,7 @@ async def plan(
 
 async def _wanted(session: Session, name: str | None, filename: str | None, flags: dict[str, Any]) -> Draft:
     """The cluster as it is to be: the one that exists, changed, or a new one."""
-    from butler.errors import NotFound
+    from kubekit.errors import NotFound
 
     from .create import choose_provider, drafted
     from .rows import CLUSTERS

@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from msgspec import Struct, field
 
-from butler.api.model import GROUP, VERSION, Address
+from butler.api.model import GROUP, VERSION
+from kubekit.model.resource import Address
 
 CLUSTERS = Address(GROUP, VERSION, "TenantCluster", "tenantclusters", True)
 PROVIDERS = Address(GROUP, VERSION, "ProviderConfig", "providerconfigs", True)

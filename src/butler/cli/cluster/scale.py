@@ -12,8 +12,8 @@ from ..lazy import MISSING, Failure
 from ..options import timeout_option, wait_option
 from ..output import success
 from ..session import Session
-from .changing import change
-from .finding import cluster_name
+from .change import change
+from .lookup import cluster_name
 
 
 @command
@@ -53,6 +53,6 @@ async def scale(session: Session, name: str, workers: int, pool: str, wait: bool
         return
     success(f"cluster {session.namespace}/{name} is to have {count}")
     if wait:
-        from .waiting import wait_until_settled
+        from .wait import wait_until_settled
 
         await wait_until_settled(session, name, patience, changed, "is scaled")

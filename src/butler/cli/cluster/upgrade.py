@@ -11,8 +11,8 @@ from ..command import command
 from ..options import timeout_option, wait_option
 from ..output import success
 from ..session import Session
-from .changing import change
-from .finding import cluster_name
+from .change import change
+from .lookup import cluster_name
 
 
 @command
@@ -42,6 +42,6 @@ async def upgrade(session: Session, name: str, version: str, wait: bool, patienc
         return
     success(f"cluster {session.namespace}/{name} goes to {version}")
     if wait:
-        from .waiting import wait_until_settled
+        from .wait import wait_until_settled
 
         await wait_until_settled(session, name, patience, changed, "is upgraded")

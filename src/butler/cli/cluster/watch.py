@@ -10,7 +10,7 @@ import click
 from ..command import command
 from ..output import phase, plain
 from ..session import Session
-from .finding import cluster_name, speaking_of
+from .lookup import cluster_name, speaking_of
 from .rows import CLUSTERS
 
 if TYPE_CHECKING:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from butler.kube.ages import human
+from kubekit.model.ages import human
 
 from ..command import command
 from ..output import document, output_option, plain
 from ..session import Session
-from .finding import cluster_name, speaking_of
+from .lookup import cluster_name, speaking_of
 
 if TYPE_CHECKING:
-    from butler.controllers.cluster.explaining import Explanation
+    from butler.controllers.cluster.explanation import Explanation
 
 
 @command
@@ -27,7 +27,7 @@ async def why(session: Session, name: str, output: str) -> None:
     Example:
       butlerctl cluster why shop
     """
-    from butler.controllers.cluster.explaining import explain
+    from butler.controllers.cluster.explanation import explain
 
     with speaking_of(session, name):
         found = await explain(session.client, session.namespace, name, session.clock.now())

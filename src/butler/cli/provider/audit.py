@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import asking
+from .. import prompts
 from ..lazy import FAILED, Failure
 from ..output import document, output_option, say, success, table
 from ..session import Session
-from .reaching import connected, provider_command, provider_name
+from .account import connected, provider_command, provider_name
 
 if TYPE_CHECKING:
-    from butler.controllers.auditing import Audit
+    from butler.controllers.inventory_audit import Audit
 
 
 @provider_command()
@@ -33,10 +33,10 @@ async def audit(session: Session, name: str, clean: bool, yes: bool, output: str
       butleradm provider audit lab
       butleradm provider audit lab --clean
     """
-    from butler.controllers import auditing
+    from butler.controllers import inventory_audit
 
     async with connected(session, name) as (config, provider):
-        found = await auditing.audit(session.client, config, provider)
+        found = await inventory_audit.audit(session.client, config, provider)
         click.echo(document(_items(found), output) if output != "table" else _table(found))
         if clean and found.orphans:
             if config.spec.infrastructure == "simulated":
@@ -44,9 +44,9 @@ async def audit(session: Session, name: str, clean: bool, yes: bool, output: str
                     "the simulated data centre belongs to the platform that runs; it is not cleaned from here"
                 )
             if not yes:
-                asking.confirm(f"Remove {len(found.orphans)} things that nobody asks this Butler for?")
+                prompts.confirm(f"Remove {len(found.orphans)} things that nobody asks this Butler for?")
             for orphan in found.orphans:
-                is_gone = await auditing.discard(config, provider, orphan)
+                is_gone = await inventory_audit.discard(config, provider, orphan)
                 say(f"{orphan.kind} {orphan.name}: {'gone' if is_gone else 'going'}")
             return
     if found.orphans or found.absent:

@@ -9,7 +9,7 @@ import click
 
 from ..output import document, output_option, say, table
 from ..session import Session
-from .reaching import connected, provider_command, provider_name
+from .account import connected, provider_command, provider_name
 
 if TYPE_CHECKING:
     from butler.api.provider import ProviderConfig

@@ -12,15 +12,15 @@ from ..lazy import Failure
 from ..options import timeout_option, wait_option
 from ..output import document, next_steps, output_option, say, success
 from ..session import NoApi, Session
+from .account import provider_command
 from .credentials import credentials_options
-from .drafts import config_options
-from .reaching import provider_command
-from .sections import TYPES, SectionCommand
+from .provider_draft import config_options
+from .section_flags import TYPES, SectionCommand
 
 if TYPE_CHECKING:
     from butler.api.provider import ProviderConfig
 
-    from ..written import Draft
+    from ..object_draft import Draft
 
 _HIDDEN = "********"
 
@@ -57,35 +57,35 @@ async def create(session: Session, name: str | None, kind: str | None, **given: 
       butleradm provider create lab --type aws --region eu-central-1 --credentials-env-file aws.env --wait
       butleradm provider create -f lab.yaml --secret lab-credentials --dry-run
     """
-    from . import drafts, making
+    from . import creation, provider_draft
 
-    draft = drafts.drafted(session, name, kind, given)
+    draft = provider_draft.drafted(session, name, kind, given)
     meta = draft["metadata"]
     what = f"provider {meta['namespace']}/{meta['name']} cannot be created"
-    is_new = making.place_credentials(draft, given)
-    config = drafts.typed(draft, what)
+    is_new = creation.place_credentials(draft, given)
+    config = provider_draft.typed(draft, what)
     await _accepted(session, draft, what, given["dry_run"])
-    secret = making.secret_for(draft, given) if is_new else None
+    secret = creation.secret_for(draft, given) if is_new else None
     if given["check"]:
-        await making.try_account(session, config, secret, what)
+        await creation.try_account(session, config, secret, what)
     if given["dry_run"]:
         say("# this is what would be written; nothing was")
         _show(draft, secret, given)
         return
     tell = success if given["output"] == "text" else say
-    stored = await making.write(session, draft, secret, what, tell)
+    stored = await creation.write(session, draft, secret, what, tell)
     _show(draft, secret, given)
     await _finish(session, stored, given["wait"], given["patience"], tell)
 
 
 async def _accepted(session: Session, draft: Draft, what: str, is_dry: bool) -> None:
     """Ask the platform beforehand. Raises Failure."""
-    from butler.errors import ServiceUnavailable
+    from kubekit.errors import ServiceUnavailable
 
-    from . import making
+    from . import creation
 
     try:
-        await making.ask_platform(session, draft, what)
+        await creation.ask_platform(session, draft, what)
     except (ServiceUnavailable, NoApi) as error:
         if not is_dry:
             raise Failure(str(error) if isinstance(error, NoApi) else f"{error}{session.remedy()}") from error
@@ -114,7 +114,7 @@ def _masked(secret: Draft, is_shown: bool) -> Draft:
 async def _finish(
     session: Session, config: ProviderConfig, wait: bool, patience: timedelta, tell: Callable[[str], None]
 ) -> None:
-    from .waiting import wait_until_ready
+    from .wait import wait_until_ready
 
     name = config.metadata.name
     session.when_interrupted = f"it goes on without you; `butleradm provider get {name}` looks at it again"

@@ -13,7 +13,7 @@ import click
 from butler.api.credentials import canonical_keys, spellings
 from butler.api.shared import ProviderType
 
-from .. import asking
+from .. import prompts
 from ..lazy import Failure
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -138,11 +138,11 @@ def _missing(kind: ProviderType, section: Mapping[str, Any], found: Mapping[str,
 
 
 def _asked(kind: ProviderType, name: str) -> str:
-    if not asking.is_somebody_there():
+    if not prompts.is_somebody_there():
         raise click.UsageError(
             f"provider {kind.value} needs credentials, and {name} is missing: give it with "
             f"--credentials-file {name}=PATH or --credentials-env-file PATH, or name a Secret with --secret"
         )
     if name in _FILES:
-        return _text_of(asking.prompt(f"File with the {name}"))
-    return asking.prompt(name) if name in _VISIBLE else asking.secret(name)
+        return _text_of(prompts.prompt(f"File with the {name}"))
+    return prompts.prompt(name) if name in _VISIBLE else prompts.secret(name)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .. import asking
+from .. import prompts
 from ..lazy import Failure
 from ..options import timeout_option
 from ..output import say, success
 from ..session import Session
-from .reaching import provider_command, provider_name, speaking_of
+from .account import provider_command, provider_name, speaking_of
 
 if TYPE_CHECKING:
     from butler.api.provider import ProviderConfig
@@ -57,7 +57,7 @@ async def _unused(session: Session, name: str) -> ProviderConfig:
     from butler.api.provider import ProviderConfig
     from butler.controllers import provider_users
 
-    from .reaching import namespace_of
+    from .account import namespace_of
 
     with speaking_of(session, name):
         config: ProviderConfig = await session.client.get(ProviderConfig, name, namespace_of(session))
@@ -89,11 +89,11 @@ async def _ask(session: Session, config: ProviderConfig, secret: SecretRef | Non
     for whose in await provider_users.default_of(session.client, config):
         say(f"{whose} has it as its default provider.")
     more = f" and Secret {secret.namespace}/{secret.name}" if secret is not None else ""
-    asking.confirm(f"Delete provider {config.key} ({config.spec.infrastructure}){more}?")
+    prompts.confirm(f"Delete provider {config.key} ({config.spec.infrastructure}){more}?")
 
 
 async def _wait(session: Session, config: ProviderConfig, patience: timedelta) -> None:
-    from .waiting import wait_until_gone
+    from .wait import wait_until_gone
 
     name = config.metadata.name
     session.when_interrupted = f"the deletion goes on without you; `butleradm provider get {name}` looks at it again"
@@ -102,7 +102,7 @@ async def _wait(session: Session, config: ProviderConfig, patience: timedelta) -
 
 async def _delete_secret(session: Session, ref: SecretRef) -> None:
     from butler.engines.core import Secret
-    from butler.errors import NotFound
+    from kubekit.errors import NotFound
 
     key = f"{ref.namespace}/{ref.name}"
     try:

@@ -11,7 +11,7 @@ from butler.api.provider import ProviderConfig
 
 from ..output import ABSENT, document, output_option, plain, table
 from ..session import Session
-from .reaching import namespace_of, provider_command, provider_name, speaking_of
+from .account import namespace_of, provider_command, provider_name, speaking_of
 
 
 @provider_command()

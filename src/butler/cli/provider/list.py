@@ -7,13 +7,13 @@ from datetime import datetime
 import click
 
 from butler.api.provider import ProviderConfig
-from butler.kube.ages import human
-from butler.kube.client import Selection
+from kubekit.client.protocol import Selection
+from kubekit.model.ages import human
 
 from ..command import Place
 from ..output import document, output_option, say, table
 from ..session import Session
-from .reaching import provider_command, speaking_of
+from .account import provider_command, speaking_of
 
 
 @provider_command(Place("Only those of this namespace.", "all namespaces"))

@@ -7,7 +7,7 @@ import click
 from ..lazy import FAILED, Failure
 from ..output import document, output_option, table
 from ..session import Session
-from .reaching import connected, provider_command, provider_name
+from .account import connected, provider_command, provider_name
 
 
 @provider_command()
@@ -22,7 +22,7 @@ async def validate(session: Session, name: str, output: str) -> None:
     Example:
       butleradm provider validate lab
     """
-    from .making import message_of
+    from .creation import message_of
 
     async with connected(session, name) as (_, provider):
         checks = await provider.check()

@@ -11,15 +11,15 @@ from butler.api.normalise import normalise
 from butler.api.provider import ProviderConfig
 from butler.api.shared import SYSTEM_NAMESPACE, TENANTS_NAMESPACE, NsRef
 from butler.api.team import Team, TeamPhase
-from butler.errors import ButlerError, FieldError, FieldProblem, Invalid, InvalidConfiguration, invalid
-from butler.kube.client import Client
 from butler.providers import registry
 from butler.providers.contract import Templates
-from butler.runtime.objects import key
+from kubekit.client.protocol import Client
+from kubekit.errors import FieldError, FieldProblem, Invalid, InvalidConfiguration, KubeError, invalid
+from kubekit.runtime.objects import key
 
 from . import kinds, versions
+from .lookup import Sight, Snapshot
 from .settings import Settings, settings_of
-from .sight import Sight, Snapshot
 from .validation import problems
 
 
@@ -37,7 +37,7 @@ class Accepted:
     settings: Settings
 
 
-class Refused(ButlerError):
+class Refused(KubeError):
     """A cluster that cannot be made as it is; it is looked at again when it, or what it refers to, changes."""
 
     retryable = False

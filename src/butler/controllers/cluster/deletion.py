@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from butler.api.cluster import TenantCluster
-from butler.api.model import Address
-from butler.errors import NotFound
-from butler.kube.client import Client
-from butler.runtime.objects import is_deleting
+from kubekit.client.protocol import Client
+from kubekit.errors import NotFound
+from kubekit.model.resource import Address
+from kubekit.runtime.objects import is_deleting
 
 from . import kinds, names
 

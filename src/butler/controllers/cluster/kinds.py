@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from butler.api.model import Address, Model, ObjectMeta
 from butler.engines.capi import kinds as capi
 from butler.engines.kamaji import kinds as kamaji
+from kubekit.model.resource import Address, Model, ObjectMeta
 
 NAMESPACE = Address("", "v1", "Namespace", "namespaces", namespaced=False)
 SECRET = Address("", "v1", "Secret", "secrets", namespaced=True)

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from butler.api.model import Address
-from butler.kube.client import Client
+from kubekit.client.protocol import Client
+from kubekit.model.resource import Address
 
 from . import names
 

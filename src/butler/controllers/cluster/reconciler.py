@@ -8,26 +8,26 @@ from typing import Any
 
 from butler.api.cluster import ObservedAddon, TenantCluster
 from butler.api.config import ButlerConfig
-from butler.api.model import Address
 from butler.api.provider import ProviderConfig
 from butler.api.team import Team
 from butler.engines.addons import Addon, Installer
 from butler.engines.core import Secret
 from butler.engines.tenants import Tenants, admin_kubeconfig_secret
-from butler.errors import FieldError, FieldProblem, NotFound
-from butler.kube.client import Selection
 from butler.providers import registry
 from butler.providers.contract import KeptByButler
-from butler.runtime.clock import Clock, SystemClock
-from butler.runtime.manager import Manager
-from butler.runtime.objects import Kind, identity_of, key
-from butler.runtime.reconciler import Outcome, Permission, Reconciler, Watch
+from kubekit.client.protocol import Selection
+from kubekit.clock import Clock, SystemClock
+from kubekit.errors import FieldError, FieldProblem, NotFound
+from kubekit.model.resource import Address
+from kubekit.runtime.manager import Manager
+from kubekit.runtime.objects import Kind, identity_of, key
+from kubekit.runtime.reconciler import Outcome, Permission, Reconciler, Watch
 
 from . import deletion, kinds, names
 from .acceptance import Accepted, Refused, accept
+from .lookup import BY_NAMESPACE, Caches
 from .manifests import ensure
 from .scope import Scope
-from .sight import BY_NAMESPACE, Caches
 from .status import Report, deleting_status, notes_for, refused_status, status_after
 from .step import Step, Verdict
 from .steps import STEPS

@@ -7,15 +7,15 @@ from functools import cached_property
 from typing import Any
 
 from butler.api.cluster import TenantCluster
-from butler.api.model import Address
 from butler.engines.kamaji.kinds import TenantControlPlane
 from butler.providers.contract import Blueprint, Templates
+from kubekit.model.resource import Address
 
 from . import kinds, names, versions
 from .acceptance import Accepted
+from .lookup import Sight
 from .manifests import Manifest, Object, manifest
 from .settings import Settings
-from .sight import Sight
 
 
 @dataclass(frozen=True)

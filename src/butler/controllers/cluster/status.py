@@ -14,10 +14,11 @@ from butler.api.cluster import (
     ObservedWorkers,
     TenantClusterStatus,
 )
-from butler.api.shared import Condition, LocalRef, NsRef
+from butler.api.shared import LocalRef, NsRef
 from butler.engines.tenants import admin_kubeconfig_secret
-from butler.runtime.conditions import condition, merged, without
-from butler.runtime.reconciler import Note
+from kubekit.model.status import Condition
+from kubekit.runtime.conditions import condition, merged, without
+from kubekit.runtime.reconciler import Note
 
 from . import kinds
 from .scope import Scope

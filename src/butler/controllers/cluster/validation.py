@@ -11,7 +11,7 @@ import msgspec
 
 from butler.api.cluster import TenantCluster, WorkerPool
 from butler.api.units import GIB, amount
-from butler.errors import FieldError, FieldProblem
+from kubekit.errors import FieldError, FieldProblem
 
 from . import names, versions
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from butler.api.model import AGE, Column, Model, Resource, Scale, Time
-from butler.api.shared import Status
+from kubekit.model.resource import AGE, Column, Model, Resource, Scale, Time
+from kubekit.model.status import Status
 
 CORE = "cluster.x-k8s.io"
 BOOTSTRAP = "bootstrap.cluster.x-k8s.io"

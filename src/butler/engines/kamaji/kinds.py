@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import field
 
-from butler.api.model import AGE, Column, Int64, Model, NotEmpty, Resource, Scale, Time
-from butler.api.shared import Status
+from kubekit.model.resource import AGE, Column, Int64, Model, NotEmpty, Resource, Scale, Time
+from kubekit.model.status import Status
 
 CONTROL_PLANE = "controlplane.cluster.x-k8s.io"
 KAMAJI = "kamaji.clastix.io"
@@ -291,6 +291,7 @@ class TenantControlPlane(
     plural="tenantcontrolplanes",
     short="tcp",
     group=KAMAJI,
+    version="v1alpha1",
     scale=Scale(".spec.controlPlane.deployment.replicas", ".status.kubernetesResources.deployment.replicas"),
     columns=(
         Column("Version", ".spec.kubernetes.version"),

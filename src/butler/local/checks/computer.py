@@ -13,9 +13,9 @@ from pathlib import Path
 
 from cryptography import x509
 
-from butler.errors import ButlerError
-from butler.kube import kubeconfig
-from butler.runtime.clock import SystemClock
+from kubekit.client import kubeconfig
+from kubekit.clock import SystemClock
+from kubekit.errors import KubeError
 
 from ..home import DEFAULT_PORT, Place
 from .finding import Finding, failed, noted, passed
@@ -112,7 +112,7 @@ def access(place: Place) -> Iterable[Finding]:
         return
     try:
         server = kubeconfig.load(path).cluster.server
-    except ButlerError as error:
+    except KubeError as error:
         yield failed("kubeconfig", str(error), _WRITTEN_AGAIN)
         return
     if running is not None and server != running.url:

@@ -10,14 +10,15 @@ from typing import Any
 from butler.api.cluster import TenantCluster
 from butler.api.provider import ProviderConfig
 from butler.engines.capi.kinds import Cluster, Machine
-from butler.kube.client import Client
 from butler.providers.simulated.datacentre import DataCentre
-from butler.runtime.clock import SystemClock
+from butler.simulation.infrastructure.kinds import SimulatedMachine
+from kubekit.client.protocol import Client
+from kubekit.clock import SystemClock
+from kubekit.model.crd import DEFINITION
 
-from .. import attaching, health
+from .. import health, on_cluster
 from ..home import Place
-from ..installing import DEFINITION, MANAGER, NAMESPACE, definition_of
-from ..standins.infrastructure_kinds import SimulatedMachine
+from ..installation import MANAGER, NAMESPACE, definition_of
 from .finding import Finding, failed, passed
 
 _STUCK = timedelta(minutes=10)
@@ -36,7 +37,7 @@ async def definitions(place: Place, client: Client) -> Iterable[Finding]:
     running = place.running()
     stored = {item["metadata"]["name"]: item for item in (await client.list(DEFINITION)).items}
     wrong = []
-    for kind in attaching.definitions(await attaching.survey(client), running is not None and running.simulated):
+    for kind in on_cluster.definitions(await on_cluster.survey(client), running is not None and running.simulated):
         known = stored.get(kind.address.name)
         if known is None or known["metadata"].get("deletionTimestamp"):
             wrong.append(f"{kind.address.name} is missing")

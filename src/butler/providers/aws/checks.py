@@ -9,7 +9,7 @@ from butler.errors import CredentialsInvalid, MachineRejected
 from ..contract import Check, MachineOrder
 from . import vm
 from .api import NAME, Api, Refusal
-from .catalog import Catalog
+from .lookup import Catalog
 from .section import Settings
 from .vm import TOKEN, Ami, Place
 

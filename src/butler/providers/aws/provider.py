@@ -11,8 +11,8 @@ from butler.errors import CapacityExhausted, MachineRejected, ProviderError, Pro
 from ..contract import NOTHING_KNOWN, Asset, Check, Choice, Known, Machine, MachineOrder, Power, Surroundings
 from . import checks, inventory, vm
 from .api import NAME, Api, Refusal
-from .catalog import Catalog
 from .errors import NO_ROOM_HERE, UNSUPPORTED, kind_of_end
+from .lookup import Catalog
 from .section import Settings, settings_of
 from .vm import TOKEN, Ami, Place
 

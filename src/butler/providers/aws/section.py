@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from butler.api.provider import ProviderConfig
 from butler.api.sections.aws import AwsSection
-from butler.errors import InvalidConfiguration
+from kubekit.errors import InvalidConfiguration
 
-from .. import reading
+from .. import account_fields
 from ..rest import Trust
 
 _REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d+")
@@ -58,7 +58,7 @@ def settings_of(config: ProviderConfig, credentials: Mapping[str, str]) -> Setti
     section = config.spec.aws
     assert section is not None, "the registry has looked"
     _check(section, f"ProviderConfig {config.key}")
-    access_key, secret_key = reading.needed(config, credentials, "accessKeyID", "secretAccessKey")
+    access_key, secret_key = account_fields.needed(config, credentials, "accessKeyID", "secretAccessKey")
     return Settings(
         region=section.region,
         keys=Keys(access_key, secret_key, credentials.get("sessionToken", "").strip()),

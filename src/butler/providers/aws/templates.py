@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from butler.api.model import Address
 from butler.api.provider import ProviderConfig
 from butler.api.sections.aws import AwsSection
 from butler.api.units import GIB, MIB, whole
-from butler.errors import InvalidConfiguration
+from kubekit.errors import InvalidConfiguration
+from kubekit.model.resource import Address
 
 from ..contract import Blueprint, Object, Pool
-from ..sizing import InstanceType, smallest
+from ..sizes import InstanceType, smallest
 
 _GROUP, _VERSION = "infrastructure.cluster.x-k8s.io", "v1beta2"
 _SMALLEST_DISK = 8

@@ -10,7 +10,7 @@ from butler.errors import CredentialsInvalid
 from ..contract import Check
 from . import sizes
 from .api import AUTHORIZATION, COMPUTE, NETWORK, RESOURCES, SUBSCRIPTIONS, Arm, Object
-from .image import Image, shown
+from .boot_image import Image, shown
 from .section import Settings
 
 NEEDED = (

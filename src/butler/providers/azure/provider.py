@@ -11,7 +11,7 @@ from butler.api.provider import ProviderConfig
 from butler.errors import MachineRejected, ProviderError, ProviderUnavailable
 
 from ..contract import NOTHING_KNOWN, Asset, Check, Choice, Known, Machine, MachineOrder, Power, Surroundings
-from . import checks, image, listing, section, sizes
+from . import boot_image, checks, inventory, section, sizes
 from .api import COMPUTE, DISKS, NETWORK, Arm, Object, ended, state_of, task_of
 from .section import NAME, Settings
 from .vm import (
@@ -88,13 +88,13 @@ class Azure:
         return await checks.all_of(self.arm, self.settings, self._offers)
 
     async def inventory(self) -> tuple[Asset, ...]:
-        return await listing.assets(self.arm, self.settings)
+        return await inventory.assets(self.arm, self.settings)
 
     async def images(self) -> tuple[Choice, ...]:
-        return await listing.images(self.arm, self.settings)
+        return await inventory.images(self.arm, self.settings)
 
     async def networks(self) -> tuple[Choice, ...]:
-        return await listing.networks(self.arm, self.settings)
+        return await inventory.networks(self.arm, self.settings)
 
     async def close(self) -> None:
         await self.arm.close()
@@ -159,15 +159,15 @@ class Azure:
         return self._offered
 
     async def _plan(self, order: MachineOrder) -> Object | None:
-        wanted = image.Image(order.image or self.settings.image)
+        wanted = boot_image.Image(order.image or self.settings.image)
         if not wanted.is_urn:
             return None
         if wanted.text not in self._plans:
-            found = await image.shown(self.arm, self.settings, wanted, order.name)
+            found = await boot_image.shown(self.arm, self.settings, wanted, order.name)
             if found is None:
                 place = self.settings.location
                 raise MachineRejected(NAME, order.name, f"there is no image {wanted.text} in {place}")
-            self._plans[wanted.text] = image.plan_of(found)
+            self._plans[wanted.text] = boot_image.plan_of(found)
         return self._plans[wanted.text]
 
     # -- looking ----------------------------------------------------------------------------------------------

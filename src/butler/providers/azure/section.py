@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from butler.api.provider import ProviderConfig
 from butler.api.sections.azure import AzureSection
-from butler.errors import CredentialsInvalid, InvalidConfiguration
+from butler.errors import CredentialsInvalid
+from kubekit.errors import InvalidConfiguration
 
-from .. import reading
+from .. import account_fields
 from ..rest import Trust
 
 NAME = "azure"
@@ -80,7 +81,7 @@ def settings(config: ProviderConfig, credentials: Mapping[str, str]) -> Settings
     assert section is not None, "the registry asks for it"
     said = {"tenantID": section.tenant_id, "clientID": section.client_id}
     given = {**credentials, **{key: value for key, value in said.items() if value}}
-    tenant, client, secret = reading.needed(config, given, "tenantID", "clientID", "clientSecret")
+    tenant, client, secret = account_fields.needed(config, given, "tenantID", "clientID", "clientSecret")
     if not _TENANT.fullmatch(tenant):
         raise CredentialsInvalid(NAME, "", f"tenantID {tenant!r} is neither the id nor the domain of a tenant")
     endpoint, authority = _CLOUDS[section.environment]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..sizing import InstanceType, smallest
+from ..sizes import InstanceType, smallest
 from .api import SKUS, Arm, Object
 from .section import Settings
 

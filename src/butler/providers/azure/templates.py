@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import base64
 
-from butler.api.model import Address
 from butler.api.provider import ProviderConfig
 from butler.api.sections.azure import AzureSection
 from butler.api.units import GIB, MIB, whole
-from butler.errors import InvalidConfiguration
+from kubekit.errors import InvalidConfiguration
+from kubekit.model.resource import Address
 
 from ..contract import Blueprint, Object, Pool
-from ..sizing import InstanceType, smallest
+from ..sizes import InstanceType, smallest
 from . import section
 from .section import DISK_TYPE, NOBODYS_KEY
 

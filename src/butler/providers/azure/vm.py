@@ -12,7 +12,7 @@ from butler.errors import MachineRejected
 
 from ..contract import Machine, MachineOrder, Power
 from .api import Object, state_of
-from .image import Image
+from .boot_image import Image
 from .section import NAME, Settings
 
 MARK = "butler-token"

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from butler.errors import ProviderError, ProviderUnavailable
-from butler.runtime.clock import Clock
+from kubekit.clock import Clock
 
 from ..rest import Question, Reply, Rest
 from .errors import Busy, is_stock_out, judged, kind_of_operation

@@ -11,7 +11,7 @@ from ..contract import NOTHING_KNOWN, Known, Provider
 from ..loadbalancer import Balancer, BalancerOrder, BalancerTarget
 from . import vm
 from .api import Operation, last
-from .parts import Parts
+from .loadbalancer_parts import Parts
 from .provider import Gcp
 from .section import RESOURCE_NAME
 

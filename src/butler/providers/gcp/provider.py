@@ -19,7 +19,7 @@ from ..contract import (
     Power,
     Surroundings,
 )
-from . import checking, listing, vm
+from . import checks, inventory, vm
 from .api import Compute, Operation, last, zone_of_task
 from .section import NAME, Settings, settings_of
 
@@ -79,16 +79,16 @@ class Gcp:
         return False
 
     async def check(self) -> tuple[Check, ...]:
-        return await checking.checks(self.settings, self.api)
+        return await checks.checks(self.settings, self.api)
 
     async def inventory(self) -> tuple[Asset, ...]:
-        return await listing.inventory(self.api)
+        return await inventory.inventory(self.api)
 
     async def images(self) -> tuple[Choice, ...]:
-        return await listing.images(self.settings, self.api)
+        return await inventory.images(self.settings, self.api)
 
     async def networks(self) -> tuple[Choice, ...]:
-        return await listing.networks(self.settings, self.api)
+        return await inventory.networks(self.settings, self.api)
 
     async def close(self) -> None:
         await self.api.close()

@@ -10,9 +10,10 @@ import msgspec
 
 from butler.api.provider import ProviderConfig
 from butler.api.sections.gcp import GcpSection
-from butler.errors import CredentialsInvalid, InvalidConfiguration
+from butler.errors import CredentialsInvalid
+from kubekit.errors import InvalidConfiguration
 
-from .. import reading
+from .. import account_fields
 from ..rest import Trust
 
 NAME = "gcp"
@@ -177,7 +178,7 @@ def _trust(subject: str, section: GcpSection) -> Trust:
 
 
 def _key(config: ProviderConfig, credentials: Mapping[str, str]) -> Key:
-    (text,) = reading.needed(config, credentials, "serviceAccountKey")
+    (text,) = account_fields.needed(config, credentials, "serviceAccountKey")
     ref = config.spec.credentials_ref
     where = f"Secret {ref.name if ref else ''}: serviceAccountKey"
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..sizing import InstanceType, smallest
+from ..sizes import InstanceType, smallest
 
 _FAMILIES: tuple[tuple[str, float, tuple[int, ...]], ...] = (
     ("e2-highcpu", 1, (2, 4, 8, 16, 32)),

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from butler.api.cluster import GcpOverride
-from butler.api.model import Address
 from butler.api.sections.gcp import GcpSection
 from butler.api.units import GIB, MIB, whole
-from butler.errors import InvalidConfiguration
+from kubekit.errors import InvalidConfiguration
+from kubekit.model.resource import Address
 
 from ..contract import Blueprint, Object, Pool
 from . import section, sizes

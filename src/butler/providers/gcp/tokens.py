@@ -10,7 +10,7 @@ from urllib.parse import urlencode, urlsplit
 from google.auth import crypt, jwt
 
 from butler.errors import CredentialsInvalid, ProviderError, ProviderUnavailable
-from butler.runtime.clock import Clock
+from kubekit.clock import Clock
 
 from ..rest import Question, Reply, Rest, Trust
 from .section import NAME, Key

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from butler.api.model import Address
-from butler.errors import AlreadyExists, ApiError, NotFound
-from butler.kube.client import DEFAULT_MANAGER, Object, Selection
-from butler.kube.http import HttpClient
+from butler.api.model import AGENT
+from kubekit.client.http import HttpClient
+from kubekit.client.protocol import Selection
+from kubekit.errors import AlreadyExists, ApiError, NotFound
+from kubekit.model.resource import Address, Object
 
 from .errors import in_the_way, translated
 from .section import Place, Settings
@@ -19,7 +20,7 @@ class Api:
 
     def __init__(self, settings: Settings, patience: float) -> None:
         self._secrets = settings.secrets
-        self._client = HttpClient(settings.account, patience=patience, warn=lambda _: None, resends=False)
+        self._client = HttpClient(settings.account, patience=patience, agent=AGENT, warn=lambda _: None, resends=False)
 
     async def version(self) -> str:
         with self._asking("", "ask for the version"):
@@ -43,7 +44,7 @@ class Api:
         """None when there is one of that name."""
         with self._asking(about, f"create {kind.kind}", hidden):
             try:
-                made: Object = await self._client.create(obj, kind, manager=DEFAULT_MANAGER)
+                made: Object = await self._client.create(obj, kind, manager=AGENT)
                 return made
             except AlreadyExists:
                 return None
@@ -51,13 +52,13 @@ class Api:
     async def apply(self, obj: Object, kind: Address, about: str = "", hidden: tuple[str, ...] = ()) -> None:
         """Make it so, whether it is there or not."""
         with self._asking(about, f"apply {kind.kind}", hidden):
-            await self._client.apply(obj, kind, manager=DEFAULT_MANAGER)
+            await self._client.apply(obj, kind, manager=AGENT)
 
     async def patch(self, kind: Address, place: Place, change: Object, about: str = "") -> None:
         """One that is gone stays so."""
         with self._asking(about, f"change {kind.kind} {place}"):
             try:
-                await self._client.patch(kind, place.name, change, place.namespace, manager=DEFAULT_MANAGER)
+                await self._client.patch(kind, place.name, change, place.namespace, manager=AGENT)
             except NotFound:
                 return
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from butler.errors import (
-    ApiError,
-    BadRequest,
     CapacityExhausted,
     CredentialsInvalid,
-    Forbidden,
-    Invalid,
     MachineRejected,
-    MethodNotAllowed,
-    NotFound,
     ProviderError,
     ProviderUnavailable,
     RateLimited,
+)
+from kubekit.errors import (
+    ApiError,
+    BadRequest,
+    Forbidden,
+    Invalid,
+    MethodNotAllowed,
+    NotFound,
     TooLarge,
     TooManyRequests,
     Unauthorized,

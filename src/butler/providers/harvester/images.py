@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from butler.api.model import GROUP
 from butler.errors import ProviderError
-from butler.kube.client import Object
+from kubekit.model.resource import Object
 
 from ..contract import NOTHING_KNOWN, Known, Provider
 from ..images import Image, ImageOrder, Progress
-from . import booting, kinds, shown, vm
+from . import boot_image, kinds, vm, vm_state
 from .provider import Harvester
 from .section import NAME, Place
 
@@ -32,9 +32,9 @@ class HarvesterImages:
         if found is None:
             made = await self._api.create(_wanted(order, place), kinds.IMAGE, order.name)
             return Image(str(place), order.name, Progress.WAITING if made is not None else Progress.FETCHING)
-        if failure := booting.failed(found):
+        if failure := boot_image.failed(found):
             # Gone, it can be asked for again.
-            if shown.token_of(found):
+            if vm_state.token_of(found):
                 await self._api.delete(kinds.IMAGE, place, order.name, found["metadata"]["uid"])
             raise ProviderError(NAME, order.name, f"the image could not be imported: {failure}")
         return Image(str(place), order.name, _progress(found))
@@ -42,9 +42,9 @@ class HarvesterImages:
     async def delete(self, name: str, known: Known = NOTHING_KNOWN) -> bool:
         place = self._place(name)
         found = await self._api.get(kinds.IMAGE, place, name)
-        if found is None or not shown.token_of(found):
+        if found is None or not vm_state.token_of(found):
             return True
-        if not shown.is_going(found):
+        if not vm_state.is_going(found):
             await self._api.delete(kinds.IMAGE, place, name, found["metadata"]["uid"])
         return False
 
@@ -61,8 +61,8 @@ def _wanted(order: ImageOrder, place: Place) -> Object:
 
 
 def _progress(found: Object) -> Progress:
-    if shown.is_going(found):
+    if vm_state.is_going(found):
         return Progress.WAITING
-    if booting.is_ready(found):
+    if boot_image.is_ready(found):
         return Progress.READY
-    return Progress.FETCHING if booting.progress(found) else Progress.WAITING
+    return Progress.FETCHING if boot_image.progress(found) else Progress.WAITING

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from butler.api.model import Address
+from kubekit.model.resource import Address
 
 VIRTUAL_MACHINE = Address("kubevirt.io", "v1", "VirtualMachine", "virtualmachines", namespaced=True)
 INSTANCE = Address("kubevirt.io", "v1", "VirtualMachineInstance", "virtualmachineinstances", namespaced=True)

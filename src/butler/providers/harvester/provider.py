@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from butler.api.model import Address
 from butler.api.provider import ProviderConfig
 from butler.errors import MachineRejected, ProviderUnavailable
-from butler.kube.client import Object
+from kubekit.model.resource import Address, Object
 
 from ..contract import (
     NOTHING_KNOWN,
@@ -22,9 +21,9 @@ from ..contract import (
     Surroundings,
     by_name,
 )
-from . import booting, kinds, shown, vm
+from . import boot_image, kinds, vm, vm_state
 from .api import Api
-from .checking import Checking
+from .checks import Checking
 from .section import NAME, Place, Settings, settings
 
 
@@ -61,7 +60,7 @@ class Harvester:
         if secret is not None:
             place = Place(self.settings.namespace, secret["metadata"]["name"])
             await self.api.patch(kinds.SECRET, place, vm.owned_by(made), order.name)
-        return shown.machine(made, None)
+        return vm_state.machine(made, None)
 
     async def find(self, name: str, token: str, known: Known = NOTHING_KNOWN) -> Machine | None:
         found = await self._vm(name, token)
@@ -70,13 +69,13 @@ class Harvester:
     async def delete(self, name: str, token: str, known: Known = NOTHING_KNOWN) -> bool:
         found = await self._vm(name, token)
         if found is not None:
-            if not shown.is_going(found):
+            if not vm_state.is_going(found):
                 await self.api.delete(kinds.VIRTUAL_MACHINE, self._place(found), name, found["metadata"]["uid"])
             return False
         # Harvester keeps the disks of a VM that is gone, and refuses to part with those of one that is not.
         claims = await self._marked(kinds.CLAIM, token, name)
         for claim in claims:
-            if not shown.is_going(claim):
+            if not vm_state.is_going(claim):
                 await self.api.delete(_origin(claim), self._place(claim), name)
         has_no_secret = await self._without_secret(name, token)
         return has_no_secret and not claims
@@ -89,14 +88,16 @@ class Harvester:
         claims, secrets = await self._marked(kinds.CLAIM), await self._marked(kinds.SECRET)
         images = await self._marked(kinds.IMAGE)
         return (
-            *(shown.asset(one) for one in vms),
+            *(vm_state.asset(one) for one in vms),
             *(_asset("disk", one, one["spec"]["resources"]["requests"]["storage"]) for one in claims),
             *(_asset("secret", one) for one in secrets),
             *(_asset("image", one) for one in images),
         )
 
     async def images(self) -> tuple[Choice, ...]:
-        listed = [one for one in await self.api.list(kinds.IMAGE) if booting.is_ready(one) and not booting.unfit(one)]
+        listed = [
+            one for one in await self.api.list(kinds.IMAGE) if boot_image.is_ready(one) and not boot_image.unfit(one)
+        ]
         return by_name(_image_choice(one) for one in listed)
 
     async def networks(self) -> tuple[Choice, ...]:
@@ -115,16 +116,16 @@ class Harvester:
 
     async def _shown(self, found: Object) -> Machine:
         instance = None
-        if shown.power_of(found) is Power.RUNNING:
+        if vm_state.power_of(found) is Power.RUNNING:
             instance = await self.api.get(kinds.INSTANCE, self._place(found), found["metadata"]["name"])
-        return shown.machine(found, instance)
+        return vm_state.machine(found, instance)
 
     async def _helped(self, found: Object) -> Machine:
         """A VM that is there already. Raises what keeps it from starting."""
-        trouble = shown.trouble(found)
+        trouble = vm_state.trouble(found)
         if trouble is None:
             return await self._shown(found)
-        if shown.power_of(found) is Power.STOPPED:
+        if vm_state.power_of(found) is Power.STOPPED:
             # Harvester has stopped it for want of room, and looks no more; started again, it does.
             change = {"spec": {"runStrategy": vm.RUN_STRATEGY}}
             await self.api.patch(kinds.VIRTUAL_MACHINE, self._place(found), change, trouble.machine)
@@ -134,10 +135,10 @@ class Harvester:
         place = Place.of(order.image, self.settings.namespace) if order.image else self.settings.image
         if place is None:
             raise MachineRejected(NAME, order.name, "neither the request nor spec.harvester.imageName names an image")
-        found = await booting.image(self.api, place, order.name)
+        found = await boot_image.image(self.api, place, order.name)
         if found is None:
             raise MachineRejected(NAME, order.name, f"there is no image {place}")
-        return booting.boot(found, order.name, self.settings.storage_class)
+        return boot_image.boot(found, order.name, self.settings.storage_class)
 
     async def _made(self, order: MachineOrder, wanted: Object) -> Object:
         made = await self.api.create(wanted, kinds.VIRTUAL_MACHINE, order.name, _hidden(order))
@@ -145,7 +146,7 @@ class Harvester:
         if made is not None:
             return made
         other = await self.api.get(kinds.VIRTUAL_MACHINE, Place(self.settings.namespace, order.name), order.name)
-        if other is None or shown.is_going(other):
+        if other is None or vm_state.is_going(other):
             raise ProviderUnavailable(NAME, order.name, "a VM of this name is just going")
         message = f"the name {order.name} is taken in namespace {self.settings.namespace}"
         raise MachineRejected(NAME, order.name, message)
@@ -172,11 +173,11 @@ def _origin(claim: Object) -> Address:
 
 def _asset(kind: str, obj: Object, size: str = "") -> Asset:
     meta = obj["metadata"]
-    return Asset(kind, str(Place(meta["namespace"], meta["name"])), meta["name"], shown.token_of(obj), size)
+    return Asset(kind, str(Place(meta["namespace"], meta["name"])), meta["name"], vm_state.token_of(obj), size)
 
 
 def _image_choice(found: Object) -> Choice:
-    place, status = booting.place_of(found), found.get("status") or {}
+    place, status = boot_image.place_of(found), found.get("status") or {}
     size = f"{int(status['virtualSize']) / 2**30:.1f} GB disk" if status.get("virtualSize") else ""
     return Choice(str(place), found["spec"].get("displayName") or place.name, size)
 

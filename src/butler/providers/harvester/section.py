@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from butler.api.provider import ProviderConfig
 from butler.api.sections.harvester import HarvesterSection
-from butler.errors import CredentialsInvalid, InvalidConfiguration
-from butler.kube import kubeconfig, tls
-from butler.kube.config import Config
+from butler.errors import CredentialsInvalid
+from kubekit.client import kubeconfig, tls
+from kubekit.client.config import Config
+from kubekit.errors import InvalidConfiguration
 
-from .. import reading
+from .. import account_fields
 
 NAME = "harvester"
 _KEY = "kubeconfig"
@@ -76,7 +77,7 @@ def _place(subject: str, name: str, text: str, namespace: str) -> Place:
 
 
 def _account(config: ProviderConfig, section: HarvesterSection, credentials: Mapping[str, str]) -> Config:
-    (text,) = reading.needed(config, credentials, _KEY)
+    (text,) = account_fields.needed(config, credentials, _KEY)
     ref = config.spec.credentials_ref
     secret = f"Secret {ref.name}" if ref is not None else "the Secret"
     try:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from butler.api.model import Address
 from butler.api.provider import ProviderConfig
 from butler.api.sections.harvester import HarvesterSection
 from butler.api.units import GIB, MIB, whole
-from butler.errors import InvalidConfiguration
+from kubekit.errors import InvalidConfiguration
+from kubekit.model.resource import Address
 
 from ..contract import Blueprint, Object, Pool
 from .section import Place

@@ -8,14 +8,14 @@ from typing import Any
 
 import msgspec
 
-from butler.api.model import GROUP, Address
+from butler.api.model import GROUP
 from butler.api.units import GIB
 from butler.errors import MachineRejected
-from butler.kube.client import Object
+from kubekit.model.resource import Address, Object
 
 from ..contract import MachineOrder
 from . import kinds
-from .networkdata import static_addresses
+from .network_data import static_addresses
 from .section import NAME, Place, Settings
 
 MARK = f"{GROUP}/token"

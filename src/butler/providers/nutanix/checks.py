@@ -9,7 +9,7 @@ from butler.errors import CredentialsInvalid, MachineRejected
 
 from ..contract import Check
 from .api import Api, Kind
-from .places import only
+from .lookup import only
 from .section import Settings
 
 _NAMES = {Kind.CLUSTER: "capacity", Kind.SUBNET: "network", Kind.IMAGE: "image", Kind.CONTAINER: "storage"}

@@ -25,7 +25,7 @@ from ..contract import (
 from ..rest import Rest, cleaned
 from . import checks, errors, version
 from .api import Api, Kind, TaskState, Vm
-from .places import Atlas
+from .lookup import Atlas
 from .section import NAME, Settings, settings
 from .vm import SCHEME, check, encoded, hidden, token_of, uuid_of
 

@@ -11,9 +11,10 @@ import msgspec
 
 from butler.api.provider import ProviderConfig
 from butler.api.sections.nutanix import NUTANIX_PORT, Entity, NutanixSection
-from butler.errors import CredentialsInvalid, InvalidConfiguration
+from butler.errors import CredentialsInvalid
+from kubekit.errors import InvalidConfiguration
 
-from .. import reading
+from .. import account_fields
 from ..rest import Trust
 
 NAME = "nutanix"
@@ -107,7 +108,7 @@ def _who(config: ProviderConfig, credentials: Mapping[str, str]) -> tuple[str, s
     """User and password, as entries of their own or as Cluster API's Nutanix provider writes them."""
     if "credentials" in credentials and not credentials.get("username"):
         return _from_document(config, credentials["credentials"])
-    username, password = reading.needed(config, credentials, "username", "password")
+    username, password = account_fields.needed(config, credentials, "username", "password")
     return username, password
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from butler.api.model import Address
 from butler.api.provider import ProviderConfig
 from butler.api.sections.nutanix import NUTANIX_PORT, Entity, NutanixSection
-from butler.errors import InvalidConfiguration
+from kubekit.errors import InvalidConfiguration
+from kubekit.model.resource import Address
 
 from ..contract import Blueprint, Object, Pool
-from .places import named
+from .lookup import named
 
 _GROUP, _VERSION = "infrastructure.cluster.x-k8s.io", "v1beta1"
 

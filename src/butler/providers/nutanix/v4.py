@@ -10,7 +10,7 @@ from urllib.parse import quote
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from butler.errors import ProviderUnavailable
-from butler.runtime.clock import Chance
+from kubekit.clock import Chance
 
 from ..contract import MachineOrder
 from ..images import ImageOrder

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from butler.runtime.clock import Chance
+from kubekit.clock import Chance
 
 from ..rest import Question, Rest
 from .api import Api

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from butler.errors import CapacityExhausted, CredentialsInvalid, MachineRejected, ProviderError
-from butler.runtime.clock import Clock
+from kubekit.clock import Clock
 
 from ..rest import Question, Reply, Rest
 from . import errors

@@ -10,11 +10,11 @@ from butler.errors import MachineRejected
 from ..contract import NOTHING_KNOWN, Known
 from ..images import Image, ImageOrder, Progress
 from .api import Api
-from .cluster import Cluster
 from .errors import Absent
+from .inventory import IMAGE_PREFIX, image_name
+from .lookup import Cluster
 from .provider import Proxmox
 from .section import NAME, Settings
-from .telling import IMAGE_PREFIX, image_name
 
 _FORMATS = {"qcow2": "qcow2", "raw": "raw"}
 

@@ -21,12 +21,12 @@ from ..contract import (
     Surroundings,
     by_name,
 )
-from . import telling, vm
+from . import inventory, vm
 from .api import Api
-from .checking import checked
-from .cluster import Cluster, Place, Template, template_for
+from .boot_images import Iso, Isos
+from .checks import checked
 from .errors import Absent, AgentSilent, NoAgent, Off, Taken
-from .isos import Iso, Isos
+from .lookup import Cluster, Place, Template, template_for
 from .section import NAME, Settings, settings
 
 _TRIES = 8
@@ -282,13 +282,13 @@ class Proxmox:
         return await checked(self.api, self.settings)
 
     async def inventory(self) -> tuple[Asset, ...]:
-        return await telling.inventory(self.api, self.settings, self._isos)
+        return await inventory.inventory(self.api, self.settings, self._isos)
 
     async def images(self) -> tuple[Choice, ...]:
-        return by_name(await telling.images(self.api, self.settings))
+        return by_name(await inventory.images(self.api, self.settings))
 
     async def networks(self) -> tuple[Choice, ...]:
-        return by_name(await telling.networks(self.api, self.settings))
+        return by_name(await inventory.networks(self.api, self.settings))
 
     async def close(self) -> None:
         await self.api.close()

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 from butler.api.provider import ProviderConfig
 from butler.api.sections.proxmox import ProxmoxSection
-from butler.errors import CredentialsInvalid, InvalidConfiguration
+from butler.errors import CredentialsInvalid
+from kubekit.errors import InvalidConfiguration
 
-from .. import reading
+from .. import account_fields
 from ..rest import Trust
 
 NAME = "proxmox"
@@ -126,13 +127,13 @@ def _login(config: ProviderConfig, credentials: Mapping[str, str]) -> Login:
     """An API token in one entry or in two, or a user with a password; a token wins."""
     token = credentials.get("token", "").strip().removeprefix("PVEAPIToken=")
     if not token:
-        user, password = reading.needed(config, credentials, "username", "password")
+        user, password = account_fields.needed(config, credentials, "username", "password")
         return Login(_user(user), password)
     user = credentials.get("username", "").strip()
     whole = _TOKEN.fullmatch(token if "!" in token or not user else f"{user}!{token}")
     if whole is None:
         raise _refused("the key token has to be user@realm!name, or user@realm!name=secret")
-    secret = whole["secret"] or reading.needed(config, credentials, "secret")[0]
+    secret = whole["secret"] or account_fields.needed(config, credentials, "secret")[0]
     return Login(f"{_user(whole['user'])}!{whole['name']}", secret, is_token=True)
 
 

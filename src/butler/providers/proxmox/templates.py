@@ -5,11 +5,11 @@ from __future__ import annotations
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import TypeVar
 
-from butler.api.model import Address
 from butler.api.provider import ProviderConfig
 from butler.api.sections.proxmox import ProxmoxSection
 from butler.api.units import GIB, MIB, whole
-from butler.errors import InvalidConfiguration
+from kubekit.errors import InvalidConfiguration
+from kubekit.model.resource import Address
 
 from ..contract import Blueprint, Object, Pool
 from .section import BRIDGE

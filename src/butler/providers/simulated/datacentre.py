@@ -9,13 +9,14 @@ from collections.abc import Callable
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 
-from butler.errors import CapacityExhausted, DataDamaged, DataVersion, MachineRejected
-from butler.runtime.clock import Chance, Clock, SystemChance, SystemClock, fraction
+from butler.errors import CapacityExhausted, MachineRejected
+from kubekit.clock import Chance, Clock, SystemChance, SystemClock, fraction
+from kubekit.errors import DataDamaged, DataVersion
 
 from ..contract import MachineOrder, Power
+from .assets import TABLE as _SHELF
+from .assets import Shelf
 from .section import Knobs
-from .shelf import TABLE as _SHELF
-from .shelf import Shelf
 from .traffic import Traffic
 from .vm import Fate, Vm
 

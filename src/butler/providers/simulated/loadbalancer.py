@@ -9,8 +9,8 @@ import msgspec
 
 from ..contract import NOTHING_KNOWN, Known, Provider
 from ..loadbalancer import Balancer, BalancerOrder
+from .assets import Item
 from .provider import SCHEME, Simulated
-from .shelf import Item
 
 _KIND = "loadbalancer"
 _NETWORK = IPv4Network("198.18.0.0/15")

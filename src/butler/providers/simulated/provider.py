@@ -8,11 +8,11 @@ from typing import ClassVar
 from butler import __version__
 from butler.api.provider import ProviderConfig
 from butler.api.sections.simulated import SimulatedSection
-from butler.errors import InvalidConfiguration
+from kubekit.errors import InvalidConfiguration
 
 from ..contract import NOTHING_KNOWN, Asset, Check, Choice, Known, Machine, MachineOrder, Power, Surroundings, by_name
 from .datacentre import NAME, DataCentre
-from .desk import Desk, Weather, by_chance
+from .faults import Desk, Weather, by_chance
 from .section import Knobs
 from .vm import Vm
 

@@ -7,7 +7,7 @@ from ipaddress import IPv4Network
 
 from butler.api.sections.simulated import SimulatedSection
 from butler.api.units import duration
-from butler.errors import InvalidConfiguration
+from kubekit.errors import InvalidConfiguration
 
 
 @dataclass(frozen=True, slots=True)

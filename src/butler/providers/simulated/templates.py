@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from butler.api.model import Address
 from butler.api.units import GIB, MIB, whole
+from kubekit.model.resource import Address
 
 from ..contract import Blueprint, Object, Pool
 

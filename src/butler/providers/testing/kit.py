@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from .rules.balancing import BalancingRules
-from .rules.breaking import BreakingRules
-from .rules.choosing import ChoosingRules
-from .rules.creating import CreatingRules
-from .rules.deleting import DeletingRules
+from .rules.account import TellingRules
+from .rules.choices import ChoosingRules
+from .rules.creation import CreatingRules
+from .rules.deletion import DeletingRules
+from .rules.errors import FailingRules
 from .rules.facts import FactRules
-from .rules.failing import FailingRules
 from .rules.identity import IdentityRules
-from .rules.imaging import ImagingRules
-from .rules.telling import TellingRules
+from .rules.images import ImagingRules
+from .rules.interruptions import BreakingRules
+from .rules.loadbalancers import BalancingRules
 
 
 class ConformanceKit(

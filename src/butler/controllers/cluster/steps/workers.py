@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import msgspec
 
-from butler.api.model import Address
 from butler.engines.capi.kinds import (
     AUTOSCALER_MAX_SIZE,
     AUTOSCALER_MIN_SIZE,
@@ -15,6 +14,7 @@ from butler.engines.capi.kinds import (
     CLUSTER_NAME,
     DEPLOYMENT_NAME,
 )
+from kubekit.model.resource import Address
 
 from .. import kinds, names
 from ..manifests import Manifest, Object, digest

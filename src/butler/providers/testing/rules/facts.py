@@ -6,7 +6,7 @@ import re
 from ipaddress import ip_address
 
 from ...contract import Power
-from ..driving import connected, made, names
+from ..driver import connected, made, names
 from ..harness import Harness
 from . import rule
 

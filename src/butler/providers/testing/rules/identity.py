@@ -8,7 +8,7 @@ from dataclasses import replace
 from butler.errors import MachineRejected, ProviderError
 
 from ...contract import Known
-from ..driving import connected, driving, made, names, seen_of
+from ..driver import connected, driving, made, names, seen_of
 from ..harness import Harness
 from . import rule
 

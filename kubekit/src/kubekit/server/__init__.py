@@ -1,0 +1,1 @@
+"""An API server in one process, Kubernetes-compatible and durable."""

@@ -1,0 +1,245 @@
+"""The server's keys and certificates, kept in one private directory.
+
+How the isolated APIs (*spaces*: the root, and one per tenant) are kept apart:
+
+- The server has one serving certificate. It is signed by the root authority, and every client, of whatever space,
+  trusts that authority to recognise the server.
+- Each space has an authority of its own that signs its client certificates, and a key of its own that signs its
+  service-account tokens. The TLS listener lets the certificates of every authority through; the authenticator then
+  asks the authority *of the requested space* whether it issued the certificate, and verifies a token with the key *of
+  the requested space* only. So `system:masters` in one space is nobody in another, and handing a tenant the private
+  key of its own authority endangers no one else.
+- A space that is removed and made anew gets new keys: old credentials are worthless there.
+
+```
+ca.crt, ca.key                  the root authority: 10 years, never replaced
+sa.key                          signs the root's service-account tokens: never replaced
+apiserver.crt, apiserver.key    what the server shows; only the certificate is renewed
+admin.crt, admin.key            the administrator of the root; only the certificate is renewed
+```
+The keys of the other spaces are stored with their objects, so that both come and go together.
+
+Directories appear whole, files are replaced whole, and renewal keeps the key: no crash can leave half a pair. What is
+missing or damaged is therefore reported, never made anew, because a new authority would lock everybody out.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+import socket
+import ssl
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+
+from kubekit.clock import Clock
+from kubekit.errors import DataDamaged
+from kubekit.server.objects.user import MASTERS
+
+from . import private_files
+from .authority import Authority, CertificateFacts, KeyPair
+
+ROOT = "root"
+"""The name of the root space."""
+
+ADMIN = "kubernetes-admin"
+ALWAYS_SERVED = (
+    "127.0.0.1",
+    "::1",
+    "localhost",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+    "10.96.0.1",
+)
+AUTHORITY_DAYS = 3650
+CERTIFICATE_DAYS = 365
+RENEW_BEFORE = timedelta(days=30)
+
+_LONGEST_NAME = 64
+"""What X.509 allows for a common name."""
+
+_PEM_BLOCK = re.compile(rb"-----BEGIN ([A-Z ]+)-----\s(.+?)-----END \1-----", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceKeys:
+    """What makes one isolated API's credentials its own."""
+
+    space: str
+    authority: Authority
+    signing_key: bytes
+    """PEM of the private key that signs service-account tokens."""
+    admin: KeyPair
+    """Its administrator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """Which certificates were made anew; who wrote them elsewhere (a kubeconfig) must do so again."""
+
+    serving: bool = False
+    admin: bool = False
+
+
+class Pki:
+    """The keys and certificates in one directory. Call `open` first, then `renew` daily."""
+
+    def __init__(self, directory: Path, clock: Clock, extra_names: Iterable[str] = ()) -> None:
+        self.directory = directory
+        self.clock = clock
+        self.names = frozenset({*ALWAYS_SERVED, *_own_host_name(), *extra_names})
+
+    def open(self) -> Renewal:
+        """Load and check everything, make it on the first start, renew what ends soon. Raises DataDamaged."""
+        private_files.make_private(self.directory.parent)
+        if not self.directory.exists() or not any(self.directory.iterdir()):
+            private_files.create_directory(self.directory, self._first_files())
+            fresh = True
+        else:
+            fresh = False
+        self._root = Authority(self._pair("ca"))
+        self._signing_key = private_files.read(self.directory / "sa.key")
+        _require_pem(self.directory / "sa.key", self._signing_key, "PRIVATE KEY")
+        renewal = self.renew()
+        return Renewal(serving=True, admin=True) if fresh else renewal
+
+    def renew(self) -> Renewal:
+        """Replace the server's and the administrator's certificates when they end within 30 days."""
+        now = self.clock.now()
+        serving, admin = self._pair("apiserver"), self._pair("admin")
+        renewal = Renewal(
+            serving=self._is_stale("apiserver", serving, now, self.names), admin=self._is_stale("admin", admin, now)
+        )
+        if renewal.serving:
+            private_files.write_private(
+                self.directory / "apiserver.crt", self._serving_certificate(self._root, serving.key)
+            )
+        if renewal.admin:
+            private_files.write_private(self.directory / "admin.crt", self._admin_certificate(self._root, admin.key))
+        if renewal.serving and "tls" in self.__dict__:
+            self._show_certificate(self.tls)
+        return renewal
+
+    def trust(self, authorities: bytes) -> None:
+        """Let the listener take client certificates of further authorities, PEM one after the other, until it ends.
+
+        That opens nothing: a certificate counts only where the authority of the space itself issued it."""
+        if authorities:
+            self.tls.load_verify_locations(cadata=authorities.decode())
+
+    def issue_client_certificate(self, cn: str, groups: Iterable[str], days: int) -> KeyPair:
+        """A certificate for user `cn` of the root. Raises ValueError for a name X.509 cannot hold."""
+        return self._root.issue_client_certificate(cn, groups, days, self.clock.now())
+
+    @property
+    def keys(self) -> SpaceKeys:
+        """The keys of the root space."""
+        return SpaceKeys(ROOT, self._root, self._signing_key, self.admin)
+
+    @property
+    def server_authority(self) -> bytes:
+        """PEM of the authority by which clients of every space recognise the server (`kube-root-ca.crt`)."""
+        return self._root.pair.certificate
+
+    @property
+    def admin(self) -> KeyPair:
+        """The administrator of the root space."""
+        return self._pair("admin")
+
+    @cached_property
+    def tls(self) -> ssl.SSLContext:
+        """The listener's TLS settings; renewal and new spaces take effect in it for new connections."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.verify_mode = ssl.CERT_OPTIONAL
+        context.set_alpn_protocols(["http/1.1"])
+        self._show_certificate(context)
+        context.load_verify_locations(cadata=self.server_authority.decode())
+        return context
+
+    def _show_certificate(self, context: ssl.SSLContext) -> None:
+        context.load_cert_chain(self.directory / "apiserver.crt", self.directory / "apiserver.key")
+
+    def _pair(self, name: str) -> KeyPair:
+        return _load_pair(self.directory, name)
+
+    def _is_stale(self, name: str, pair: KeyPair, now: datetime, names: frozenset[str] = frozenset()) -> bool:
+        try:
+            facts = CertificateFacts.of(pair.certificate)
+        except ValueError as error:
+            raise _damaged(self.directory / f"{name}.crt", "cannot be read as a certificate") from error
+        return now + RENEW_BEFORE >= facts.not_after or facts.names != names
+
+    def _first_files(self) -> dict[str, bytes]:
+        from .certificates import new_key  # noqa: PLC0415 - slow to load, needed once
+
+        made = _space_files(ROOT, self.clock.now())
+        root = Authority(KeyPair(made["ca.crt"], made["ca.key"]))
+        made["apiserver.key"], made["admin.key"] = new_key(), new_key()
+        made["apiserver.crt"] = self._serving_certificate(root, made["apiserver.key"])
+        made["admin.crt"] = self._admin_certificate(root, made["admin.key"])
+        return made
+
+    def _serving_certificate(self, root: Authority, key: bytes) -> bytes:
+        return root.issue_serving_certificate(key, self.names, CERTIFICATE_DAYS, self.clock.now())
+
+    def _admin_certificate(self, root: Authority, key: bytes) -> bytes:
+        return root.renew_client_certificate(key, ADMIN, [MASTERS], CERTIFICATE_DAYS, self.clock.now())
+
+
+def new_space_keys(space: str, now: datetime) -> SpaceKeys:
+    """Fresh keys for a space, with a certificate for its administrator."""
+    made = _space_files(space, now)
+    authority = Authority(KeyPair(made["ca.crt"], made["ca.key"]))
+    admin = authority.issue_client_certificate(ADMIN, [MASTERS], CERTIFICATE_DAYS, now)
+    return SpaceKeys(space, authority, made["sa.key"], admin)
+
+
+def ends_soon(certificate: bytes, now: datetime) -> bool:
+    """Whether it is time to renew a certificate of ours. Raises ValueError when it cannot be read."""
+    return now + RENEW_BEFORE >= CertificateFacts.of(certificate).not_after
+
+
+def _space_files(space: str, now: datetime) -> dict[str, bytes]:
+    from .certificates import new_authority, new_key  # noqa: PLC0415 - slow to load, needed once
+
+    name = "kubernetes" if space == ROOT else f"kubernetes:{space}"[:_LONGEST_NAME]
+    authority = new_authority(name, now, AUTHORITY_DAYS)
+    return {"ca.crt": authority.certificate, "ca.key": authority.key, "sa.key": new_key()}
+
+
+def _own_host_name() -> tuple[str, ...]:
+    # A name TLS cannot carry (underscores, non-ASCII) is of no use to clients either.
+    name = socket.gethostname().lower()
+    return (name,) if re.fullmatch(r"[a-z0-9.-]{1,253}", name) else ()
+
+
+def _load_pair(directory: Path, name: str) -> KeyPair:
+    certificate, key = directory / f"{name}.crt", directory / f"{name}.key"
+    pair = KeyPair(private_files.read(certificate), private_files.read(key))
+    _require_pem(certificate, pair.certificate, "CERTIFICATE")
+    _require_pem(key, pair.key, "PRIVATE KEY")
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
+    except ssl.SSLError as error:
+        raise _damaged(key, f"is damaged or does not belong to {certificate.name}") from error
+    return pair
+
+
+def _require_pem(path: Path, content: bytes, kind: str) -> None:
+    block = _PEM_BLOCK.search(content)
+    try:
+        if block is None or not block[1].decode().endswith(kind):
+            raise ValueError(f"no {kind} in it")
+        binascii.a2b_base64(block[2].replace(b"\n", b""), strict_mode=True)
+    except ValueError as error:
+        raise _damaged(path, f"is not a PEM file with a {kind.lower()}") from error
+
+
+def _damaged(path: Path, what: str) -> DataDamaged:
+    return DataDamaged(f"{path}: {what}; restore it from a backup")

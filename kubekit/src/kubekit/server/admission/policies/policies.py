@@ -1,0 +1,145 @@
+"""All policies of one space, and the requests that come before them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kubekit.errors import ApiError, Cause, Forbidden, Invalid, TooLarge, Unauthorized
+from kubekit.model.resource import Object
+from kubekit.server.objects import refusals
+from kubekit.server.objects.request import Target, WriteOptions
+from kubekit.server.objects.resource import Resource
+
+from ..host import Host
+from ..match import Match, Question, match_of
+from .environment import values_of
+from .params import Misconfigured, collect, param_resource
+from .policy import Policy, Refusal
+
+POLICY, BINDING = "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"
+_ERRORS: dict[str, type[ApiError]] = {one.reason: one for one in (Unauthorized, Forbidden, TooLarge)}
+"""What a policy may choose to refuse with, other than Invalid."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Binding:
+    """Where a policy holds, with which parameters, and what comes of a refusal."""
+
+    name: str
+    policy: str
+    match: Match
+    params: Object | None
+    actions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request as it came, before any policy asks for another version of its object."""
+
+    operation: str
+    target: Target
+    obj: Object | None
+    old: Object | None
+    options: WriteOptions
+
+
+class Policies:
+    """The ValidatingAdmissionPolicies of one space; false while none is bound."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._policies: dict[str, Policy] = {}
+        self._bindings: dict[str, _Binding] = {}
+        self._bound: list[tuple[Policy, list[_Binding]]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._bound)
+
+    def configure(self, kind: str, name: str, obj: Object | None) -> None:
+        """Take in a policy or a binding, or forget it (None)."""
+        kept: dict[str, Any] = self._policies if kind == POLICY else self._bindings
+        kept.pop(name, None)
+        if obj is not None:
+            kept[name] = (Policy if kind == POLICY else _binding)(name, obj["spec"])
+        self._bound = [
+            (policy, bindings)
+            for _, policy in sorted(self._policies.items())
+            if (bindings := [one for _, one in sorted(self._bindings.items()) if one.policy == policy.name])
+        ]
+
+    def concern(self, resource: Resource, operation: str, subresource: str) -> bool:
+        """Whether any policy may have something to say of such a request."""
+        kinds = self._host.kinds
+        return any(policy.match.seen_as(kinds, resource, operation, subresource) for policy, _ in self._bound)
+
+    async def validate(
+        self, operation: str, target: Target, obj: Object | None, old: Object | None, options: WriteOptions
+    ) -> None:
+        """Raises what the first policy that refuses says."""
+        request = _Request(operation, target, obj, old, options)
+        for policy, bindings in self._bound:
+            question = await self._question(policy.match, request)
+            if question is None:
+                continue
+            try:
+                resource = param_resource(self._host, policy.param_kind)
+            except Misconfigured as error:
+                if policy.fails_closed:
+                    raise _denied(request, policy, None, Refusal(f"failed to configure policy: {error}")) from error
+                continue
+            for binding in bindings:
+                if await self._question(binding.match, request) is not None:
+                    await self._apply(request, question, policy, binding, resource)
+
+    async def _apply(
+        self, request: _Request, question: Question, policy: Policy, binding: _Binding, resource: Resource | None
+    ) -> None:
+        try:
+            params = await collect(self._host, resource, binding.params, request.target.namespace)
+        except Misconfigured as error:
+            if policy.fails_closed:
+                raise _denied(request, policy, binding, Refusal(f"failed to configure binding: {error}")) from error
+            return
+        for one in params:
+            for refusal in policy.refusals(values_of(self._host, question, one)):
+                if "Warn" in binding.actions:
+                    request.options.warn(
+                        f"Validation failed for {POLICY} '{policy.name}' with binding '{binding.name}': "
+                        f"{refusal.message}"
+                    )
+                if "Deny" in binding.actions:
+                    raise _denied(request, policy, binding, refusal)
+
+    async def _question(self, match: Match, request: _Request) -> Question | None:
+        """The request in a version that the match speaks of; None when it does not match."""
+        target, resource = request.target, request.target.resource
+        kinds = self._host.kinds
+        seen_as = match.seen_as(kinds, resource, request.operation, target.subresource, target.name)
+        if seen_as is None:
+            return None
+        obj, old = await self._shown(resource, seen_as, request.obj), await self._shown(resource, seen_as, request.old)
+        question = Question(request.operation, target, obj, old, request.options, seen_as)
+        return question if match.selects(self._host, question) else None
+
+    async def _shown(self, resource: Resource, seen_as: Resource, obj: Object | None) -> Object | None:
+        if obj is None or seen_as is resource:
+            return obj
+        return await self._host.converted(resource, seen_as, obj)
+
+
+def _binding(name: str, spec: Object) -> _Binding:
+    return _Binding(
+        name=name,
+        policy=spec.get("policyName", ""),
+        match=match_of(spec.get("matchResources") or {}, "resourceRules"),
+        params=spec.get("paramRef"),
+        actions=tuple(spec.get("validationActions") or ()),
+    )
+
+
+def _denied(request: _Request, policy: Policy, binding: _Binding | None, refusal: Refusal) -> ApiError:
+    named = f"{POLICY} '{policy.name}'" + (f" with binding '{binding.name}'" if binding else "")
+    text = f"{named} denied request: {refusal.message}"
+    forbidden = refusals.forbidden(request.target, text, Cause("", text))
+    return _ERRORS.get(refusal.reason, Invalid)(forbidden.message, forbidden.details)

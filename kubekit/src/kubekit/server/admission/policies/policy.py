@@ -1,0 +1,129 @@
+"""One ValidatingAdmissionPolicy: what its expressions say of a request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from kubekit.model.resource import Object
+from kubekit.server.objects.cel.admission_types import Values, variables
+from kubekit.server.objects.cel.formulas import Composed, Formula
+from kubekit.server.objects.cel.language.typesystem import BOOL, NULL, STRING, Type
+from kubekit.server.objects.cel.language.values import CelError, Value
+from kubekit.server.objects.cel.ruleset import MAX_MESSAGE_BYTES
+
+from ..match import Match, match_of
+from .conditions import ConditionFailed, Conditions
+
+INVALID = "Invalid"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a policy is against a request."""
+
+    message: str
+    reason: str = INVALID
+
+
+@dataclass(frozen=True, slots=True)
+class _Validation:
+    test: Formula
+    words: Formula | None
+    source: Object
+
+    def refusal(self, values: Values) -> Refusal | None:
+        """Raises CelError."""
+        if self.test.evaluate(values) is True:
+            return None
+        return Refusal(self._message(values), self.source.get("reason") or INVALID)
+
+    def _message(self, values: Values) -> str:
+        """What the expression for it says, else the fixed message, else the expression that failed."""
+        text = "" if self.words is None else _line(self.words, values)
+        fixed = str(self.source.get("message") or "").strip()
+        return text or fixed or f"failed expression: {self.test.text.strip()}"
+
+
+class Policy:
+    """A policy, compiled when a request first concerns it."""
+
+    def __init__(self, name: str, spec: Object) -> None:
+        self.name, self.spec = name, spec
+        self.match: Match = match_of(spec.get("matchConstraints") or {}, "resourceRules")
+        self.param_kind: Object | None = spec.get("paramKind")
+        self.fails_closed = spec.get("failurePolicy", "Fail") == "Fail"
+
+    def refusals(self, values: Values) -> list[Refusal]:
+        """What it has against a request."""
+        formulas = self._formulas
+        values = {**values, "variables": Composed(formulas.composed, values)}
+        try:
+            if formulas.conditions and not formulas.conditions.hold({**values, "namespaceObject": None}):
+                return []
+        except ConditionFailed as error:
+            return [Refusal(str(error))]
+        found = (self._judged(validation, values) for validation in formulas.validations)
+        noted = (self._noted(annotation, values) for annotation in formulas.annotations)
+        return [one for one in (*found, *noted) if one is not None]
+
+    def _judged(self, validation: _Validation, values: Values) -> Refusal | None:
+        try:
+            return validation.refusal(values)
+        except CelError as error:
+            return Refusal(str(error)) if self.fails_closed else None
+
+    def _noted(self, annotation: Formula, values: Values) -> Refusal | None:
+        """There is no audit log to annotate; but an expression that fails refuses the request."""
+        try:
+            annotation.evaluate(values)
+        except CelError as error:
+            return Refusal(str(error)) if self.fails_closed else None
+        return None
+
+    @cached_property
+    def _formulas(self) -> _Formulas:
+        return _Formulas(self.spec)
+
+
+class _Formulas:
+    """Everything a policy evaluates."""
+
+    def __init__(self, spec: Object) -> None:
+        given: dict[str, Any] = {"has_params": bool(spec.get("paramKind"))}
+        self.composed = composed_of(spec, given)
+        given["composed"] = {name: formula.type for name, formula in self.composed.items()}
+        types, words_types = variables(**given), variables(**given, has_authorizer=False)
+        self.conditions = Conditions(spec, types)
+        self.validations = [
+            _Validation(
+                Formula(one["expression"], types, BOOL),
+                Formula(one["messageExpression"], words_types, STRING) if one.get("messageExpression") else None,
+                one,
+            )
+            for one in spec.get("validations") or ()
+        ]
+        self.annotations = [
+            Formula(one["valueExpression"], types, STRING, NULL) for one in spec.get("auditAnnotations") or ()
+        ]
+
+
+def composed_of(spec: Object, given: dict[str, Any]) -> dict[str, Formula]:
+    """The variables of a policy, each of which may use those before it; `given` describes what else they see."""
+    formulas: dict[str, Formula] = {}
+    kinds: dict[str, Type] = {}
+    for one in spec.get("variables") or ():
+        formula = Formula(one["expression"], variables(**given, composed=kinds))
+        formulas[one["name"]], kinds[one["name"]] = formula, formula.type
+    return formulas
+
+
+def _line(words: Formula, values: Values) -> str:
+    """The text an expression results in, unless it is not one short line."""
+    try:
+        text: Value = words.evaluate(values)
+    except CelError:
+        return ""
+    text = text.strip() if isinstance(text, str) else ""
+    return "" if "\n" in text or len(text.encode()) > MAX_MESSAGE_BYTES else text

@@ -1,0 +1,1 @@
+"""What clients are told about an API before they use it."""

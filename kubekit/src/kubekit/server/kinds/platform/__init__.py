@@ -1,0 +1,1 @@
+"""Kinds about the cluster itself: namespaces, nodes, rights, admission, quotas, devices."""

@@ -1,0 +1,1 @@
+"""Pods, and pods inside the templates of others."""

@@ -1,0 +1,1 @@
+"""Kinds by which data is kept."""

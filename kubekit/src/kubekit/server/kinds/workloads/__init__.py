@@ -1,0 +1,1 @@
+"""Kinds that run pods."""

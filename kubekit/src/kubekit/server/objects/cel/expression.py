@@ -1,0 +1,46 @@
+"""An expression on its own, as admission uses them: match conditions and policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from .language.typesystem import BOOL, DYN, STRING, Type
+from .language.values import CelError, CostExceeded, Value
+
+
+class Expression:
+    """A compiled expression over variables, of any type unless one is given."""
+
+    def __init__(self, text: str, variables: Iterable[str] | Mapping[str, Type]) -> None:
+        """Raises CompileError with the words of cel-go."""
+        # The parser and the function library are loaded with the first expression.
+        from .language.compilation import compile_text  # noqa: PLC0415 - loads the parser, which most kinds never need
+
+        types = variables if isinstance(variables, Mapping) else dict.fromkeys(variables, DYN)
+        self.text, self.variables = text, tuple(types)
+        self._compiled = compile_text(text, types)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The variables the expression reads."""
+        return self._compiled.names
+
+    @property
+    def type(self) -> Type:
+        """What the expression results in."""
+        return self._compiled.type
+
+    @property
+    def may_be_bool(self) -> bool:
+        return self._compiled.type in (BOOL, DYN)
+
+    @property
+    def may_be_string(self) -> bool:
+        return self._compiled.type in (STRING, DYN)
+
+    def evaluate(self, **values: Value) -> Value:
+        """The result; variables that are not given are null. Raises CelError."""
+        try:
+            return self._compiled.program.evaluate(*(values.get(name) for name in self.variables))
+        except CostExceeded as error:
+            raise CelError(str(error)) from None

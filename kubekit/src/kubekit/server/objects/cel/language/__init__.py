@@ -1,0 +1,1 @@
+"""The language: from the text of an expression to its value."""

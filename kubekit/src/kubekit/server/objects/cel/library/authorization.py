@@ -1,0 +1,66 @@
+"""What somebody may do, as expressions of admission ask: `authorizer.group('').resource('pods').check('get')`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from ..language.functions import Overload, members
+from ..rights import (
+    AUTHORIZER,
+    DECISION,
+    GROUP_CHECK,
+    PATH_CHECK,
+    RESOURCE_CHECK,
+    Authorizer,
+    GroupCheck,
+    PathCheck,
+    ResourceCheck,
+)
+
+
+def _path(authorizer: Authorizer, path: str) -> PathCheck:
+    return PathCheck(authorizer.decide, replace(authorizer.asked, path=path))
+
+
+def _group(authorizer: Authorizer, group: str) -> GroupCheck:
+    return GroupCheck(authorizer.decide, replace(authorizer.asked, group=group))
+
+
+def _resource(check: GroupCheck, resource: str) -> ResourceCheck:
+    return ResourceCheck(check.decide, replace(check.asked, resource=resource))
+
+
+def _narrowed(part: str) -> Callable[[ResourceCheck, str], ResourceCheck]:
+    def narrow(check: ResourceCheck, value: str) -> ResourceCheck:
+        changed: dict[str, Any] = {part: value}
+        return replace(check, asked=replace(check.asked, **changed))
+
+    return narrow
+
+
+def _unchanged(check: ResourceCheck, _selector: str) -> ResourceCheck:
+    """Rights here do not depend on selectors."""
+    return check
+
+
+def overloads() -> list[Overload]:
+    narrowing = f"{RESOURCE_CHECK}, string -> {RESOURCE_CHECK}"
+    return members(
+        ("path", f"{AUTHORIZER}, string -> {PATH_CHECK}", _path),
+        ("group", f"{AUTHORIZER}, string -> {GROUP_CHECK}", _group),
+        ("serviceAccount", f"{AUTHORIZER}, string, string -> {AUTHORIZER}", Authorizer.for_account),
+        ("resource", f"{GROUP_CHECK}, string -> {RESOURCE_CHECK}", _resource),
+        ("subresource", narrowing, _narrowed("subresource")),
+        ("namespace", narrowing, _narrowed("namespace")),
+        ("name", narrowing, _narrowed("name")),
+        ("fieldSelector", narrowing, _unchanged),
+        ("labelSelector", narrowing, _unchanged),
+        ("check", f"{PATH_CHECK}, string -> {DECISION}", Authorizer.check),
+        ("check", f"{RESOURCE_CHECK}, string -> {DECISION}", Authorizer.check),
+        ("allowed", f"{DECISION} -> bool", lambda decision: decision.is_allowed),
+        ("reason", f"{DECISION} -> string", lambda decision: decision.reason),
+        ("errored", f"{DECISION} -> bool", lambda _: False),
+        ("error", f"{DECISION} -> string", lambda _: ""),
+    )

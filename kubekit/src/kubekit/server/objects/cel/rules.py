@@ -1,0 +1,145 @@
+"""A rule of a schema (`x-kubernetes-validations`), and where in the schema rules stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..schema.model import Schema
+from .declared_types import Declarations
+from .language.typesystem import BOOL, STRING, Type, optional_of
+from .language.values import CompileError, InstantiationError
+
+if TYPE_CHECKING:
+    from .language.compilation import Compiled
+
+EXTENSION = "x-kubernetes-validations"
+
+
+class Rule:
+    """One rule on one place; compiled when first asked for."""
+
+    def __init__(self, source: Mapping[str, Any], declare: Callable[[], Type | None]) -> None:
+        self.source = source
+        self.text = str(source.get("rule") or "")
+        self.takes_optional_old = bool(source.get("optionalOldSelf"))
+        self.error = ""
+        """Why the rule cannot be used."""
+        self.message_error = ""
+        self._declare = declare
+        self._program: Compiled | None = None
+        self._message: Compiled | None = None
+        self._is_compiled = False
+
+    @property
+    def shown(self) -> str:
+        """How error messages name the rule."""
+        return str(self.source.get("message") or self.text).strip()
+
+    @property
+    def program(self) -> Compiled | None:
+        """What to evaluate; None when the rule is empty, about something rules cannot see, or cannot be used."""
+        self._compile()
+        return self._program
+
+    @property
+    def message(self) -> Compiled | None:
+        """What to evaluate for the message when the rule fails."""
+        self._compile()
+        return self._message
+
+    @property
+    def uses_old(self) -> bool:
+        program = self.program
+        return program is not None and "oldSelf" in program.names
+
+    def _compile(self) -> None:
+        if self._is_compiled:
+            return
+        self._is_compiled = True
+        kind = self._declare()
+        if kind is None or not self.text.strip():
+            return
+        variables = {"self": kind, "oldSelf": optional_of(kind) if self.takes_optional_old else kind}
+        self._program, self.error = _compiled(self.text, variables, BOOL)
+        expression = self.source.get("messageExpression")
+        if expression and self._program:
+            self._message, self.message_error = _compiled(expression, variables, STRING)
+
+
+_STAGES = {BOOL: ("", "program ", "cel expression"), STRING: ("messageExpression ",) * 2 + ("messageExpression",)}
+
+
+def _compiled(text: str, variables: Mapping[str, Type], wanted: Type) -> tuple[Compiled | None, str]:
+    """The program, or why there is none."""
+    # The parser and the function library are loaded with the first rule: most servers start without one.
+    from .language.compilation import compile_text  # noqa: PLC0415 - loads the parser, which most kinds never need
+
+    compilation, instantiation, name = _STAGES[wanted]
+    try:
+        compiled = compile_text(text, variables)
+    except InstantiationError as error:
+        return None, f"{instantiation}instantiation failed: {error}"
+    except CompileError as error:
+        return None, f"{compilation}compilation failed: {error}"
+    if compiled.type != wanted:
+        return None, f"{name} must evaluate to a {wanted}"
+    return compiled, ""
+
+
+@dataclass(slots=True, eq=False)
+class Place:
+    """A place of a schema that has rules, or below which there are some."""
+
+    schema: Schema
+    declare: Callable[[], Type | None]
+    """The type of what stands here; None when rules cannot see it."""
+    rules: list[Rule] = field(default_factory=list)
+    properties: dict[str, Place] = field(default_factory=dict)
+    items: Place | None = None
+    additional: Place | None = None
+
+
+def places(schema: Schema, *, is_resource: bool = True) -> Place | None:
+    """The places of a schema with rules; None when it has none."""
+    return _Survey().place(schema, is_resource=is_resource)
+
+
+class _Survey:
+    def __init__(self) -> None:
+        self._declarations = Declarations()
+        self._known: dict[int, bool] = {}
+
+    def place(self, schema: Schema, *, is_resource: bool) -> Place | None:
+        if not self._has_rules(schema.source):
+            return None
+
+        def declare() -> Type | None:
+            return self._declarations.of(schema, is_resource=is_resource)
+
+        found = Place(schema, declare)
+        found.rules = [Rule(rule, declare) for rule in schema.source.get(EXTENSION) or ()]
+        below = ((name, self._inner(inner)) for name, inner in schema.properties.items())
+        found.properties = {name: inner for name, inner in below if inner is not None}
+        found.items = self._inner(schema.items)
+        found.additional = self._inner(schema.additional)
+        return found
+
+    def _inner(self, schema: Schema | None) -> Place | None:
+        return None if schema is None else self.place(schema, is_resource=schema.embedded)
+
+    def _has_rules(self, source: Any) -> bool:
+        """Looks at the source, because a schema of a built-in kind may contain itself."""
+        if not isinstance(source, Mapping):
+            return False
+        known = self._known.get(id(source))
+        if known is None:
+            below = (
+                source.get("items"),
+                source.get("additionalProperties"),
+                *(source.get("properties") or {}).values(),
+            )
+            known = bool(source.get(EXTENSION)) or any(map(self._has_rules, below))
+            self._known[id(source)] = known
+        return known

@@ -1,0 +1,171 @@
+"""All rules of a custom resource, evaluated on its objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kubekit.errors import OMITTED, FieldError, FieldProblem
+
+from ..schema.model import Schema
+from .field_paths import normalized
+from .language.values import NONE, CelError, CostExceeded, Optional, Value
+from .ratcheting import UNRELATED, Relation, by_keys
+from .rules import Place, Rule, places
+
+MAX_MESSAGE_BYTES = 5 * 1024
+_PROBLEMS = {
+    "FieldValueForbidden": FieldProblem.FORBIDDEN,
+    "FieldValueRequired": FieldProblem.REQUIRED,
+    "FieldValueDuplicate": FieldProblem.DUPLICATE,
+}
+Warn = Callable[[str], None]
+
+
+class RuleSet:
+    """The rules of one schema; false when there are none."""
+
+    def __init__(self, root: Place | None) -> None:
+        self._root = root
+
+    def __bool__(self) -> bool:
+        return self._root is not None
+
+    def validate(self, new: Value, old: Value = None, path: str = "", warn: Warn | None = None) -> list[FieldError]:
+        """What the rules refuse in an object that fits its schema; `old` is the object it replaces.
+
+        A rule that fails on a part which has not changed refuses nothing; `warn` gets its text.
+        """
+        if self._root is None:
+            return []
+        evaluation = _Evaluation(warn)
+        relation = UNRELATED if old is None else Relation.of_objects(new, old, self._root.schema)
+        try:
+            evaluation.visit(self._root, new, old, path, relation)
+        except CostExceeded:
+            # The error that says so is among the errors by now; no further rule may run.
+            return evaluation.errors
+        return evaluation.errors
+
+
+def compile_rules(schema: Schema) -> RuleSet:
+    """The rules of a schema; each is compiled when it first has something to say about an object."""
+    return RuleSet(places(schema))
+
+
+class _Evaluation:
+    """One walk along an object and the rules for it."""
+
+    def __init__(self, warn: Warn | None) -> None:
+        self.errors: list[FieldError] = []
+        self._warn = warn
+
+    def visit(self, place: Place, new: Value, old: Value, path: str, relation: Relation) -> None:
+        if new is None:
+            return
+        if place.rules:
+            self._apply(place, new, old, path, relation)
+        if isinstance(new, list):
+            self._visit_list(place, new, old, path, relation)
+        elif isinstance(new, dict):
+            self._visit_object(place, new, old if isinstance(old, dict) else {}, path, relation)
+
+    def _visit_list(self, place: Place, new: list[Value], old: Value, path: str, relation: Relation) -> None:
+        if place.items is None:
+            return
+        find_old = by_keys(place.schema, old)
+        for index, item in enumerate(new):
+            self.visit(place.items, item, find_old(item), f"{path}[{index}]", relation.item(index))
+
+    def _visit_object(
+        self, place: Place, new: dict[str, Any], old: dict[str, Any], path: str, relation: Relation
+    ) -> None:
+        if place.additional is not None:
+            for key, value in new.items():
+                self.visit(place.additional, value, old.get(key), f"{path}[{key}]", relation.member(key))
+        for key, inner in place.properties.items():
+            value = new.get(key)
+            if value is not None:
+                below = f"{path}.{key}" if path else key
+                self.visit(inner, value, old.get(key), below, relation.member(key))
+
+    def _apply(self, place: Place, new: Value, old: Value, path: str, relation: Relation) -> None:
+        subject = _Subject(place, new, old)
+        for rule in place.rules:
+            if rule.program is None:
+                if rule.error:
+                    self._refuse(place, path, f"rule compile error: {rule.error}")
+            elif not rule.uses_old or old is not None or rule.takes_optional_old:
+                self._judge(rule, subject, path, relation)
+
+    def _refuse(self, place: Place, path: str, problem: str) -> None:
+        self.errors.append(FieldError(FieldProblem.INVALID, path or "<nil>", problem, place.schema.type))
+
+    def _judge(self, rule: Rule, subject: _Subject, path: str, relation: Relation) -> None:
+        assert rule.program is not None
+        try:
+            holds = rule.program.program.evaluate(subject.current, subject.previous(rule))
+        except CelError as error:
+            self._refuse(subject.place, path, _failure(str(error), rule))
+            return
+        except CostExceeded as error:
+            problem = f"'{error}': no further validation rules will be run due to call cost exceeds limit for rule"
+            self._refuse(subject.place, path, f"{problem}: {rule.shown}")
+            raise
+        if holds is True:
+            return
+        refused = _field_error(rule, subject, path)
+        if rule.uses_old or not relation.is_unchanged():
+            self.errors.append(refused)
+        elif self._warn is not None:
+            self._warn(str(refused))
+
+
+class _Subject:
+    """What the rules of one place are about: `self` and `oldSelf`, converted once."""
+
+    def __init__(self, place: Place, new: Value, old: Value) -> None:
+        kind = place.declare()
+        convert = None if kind is None else kind.convert
+        self.place, self.raw = place, new
+        self.current, self._old = new, old
+        if convert is not None:
+            try:
+                self.current, self._old = convert(new), convert(old)
+            except CelError:
+                # The schema has refused the value already; no rule can add to that.
+                self.current, self._old = new, old
+
+    def previous(self, rule: Rule) -> Value:
+        if not rule.takes_optional_old:
+            return self._old
+        return NONE if self._old is None else Optional(self._old)
+
+
+def _failure(problem: str, rule: Rule) -> str:
+    if problem.startswith("no such overload"):
+        words = "call arguments did not match a supported operator, function or macro signature for rule"
+        return f"'{problem}': {words}: {rule.shown}"
+    return f"{problem} evaluating rule: {rule.shown}"
+
+
+def _field_error(rule: Rule, subject: _Subject, path: str) -> FieldError:
+    below = normalized(str(rule.source.get("fieldPath") or ""), subject.place.schema)
+    where = ".".join(filter(None, (path, below))) or "<nil>"
+    value = OMITTED if subject.place.schema.type in ("object", "array") else subject.raw
+    problem = _PROBLEMS.get(rule.source.get("reason") or "", FieldProblem.INVALID)
+    detail = "" if problem is FieldProblem.DUPLICATE else _message(rule, subject)
+    return FieldError(problem, where, detail, value)
+
+
+def _message(rule: Rule, subject: _Subject) -> str:
+    """What the expression for it says, else the fixed message, else the rule itself."""
+    if rule.message is not None:
+        try:
+            text = rule.message.program.evaluate(subject.current, subject.previous(rule)).strip()
+        except CelError:
+            text = ""
+        if text and "\n" not in text and len(text.encode()) <= MAX_MESSAGE_BYTES:
+            return str(text)
+    message = str(rule.source.get("message") or "").strip()
+    return message or f"failed rule: {rule.shown}"

@@ -1,0 +1,1 @@
+"""What a schema itself may say."""

@@ -1,0 +1,1 @@
+"""The way of a request: decoded, completed, checked, admitted, stored, watched."""

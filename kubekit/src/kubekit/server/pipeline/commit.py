@@ -1,0 +1,68 @@
+"""The last step of every write: the next resourceVersion, the bytes, and the wait until they are durable."""
+
+from __future__ import annotations
+
+import msgspec
+
+from kubekit.errors import InternalError
+from kubekit.model.resource import Object
+from kubekit.server.objects import refusals
+from kubekit.server.objects.request import Target
+from kubekit.server.objects.schema.depth import is_too_deep
+from kubekit.server.store.changes import Change
+from kubekit.server.store.store import Row
+
+from .space import Space
+
+EVENT_LIFETIME = 3600
+"""Seconds after which an Event is forgotten."""
+
+
+def encode(obj: Object) -> bytes:
+    """The bytes to store. Raises BadRequest for an object that is nested too deep to be read again anywhere."""
+    value = msgspec.json.encode(obj)
+    if is_too_deep(value):
+        raise refusals.too_deep()
+    return value
+
+
+async def stage(space: Space, target: Target, change: Change, obj: Object, previous: Row | None = None) -> bytes:
+    """Stage the object (there was no await since its previous version was read) and answer its stored bytes."""
+    store, meta = space.store, obj["metadata"]
+    revision = store.next_revision()
+    meta["resourceVersion"] = str(revision)
+    value = encode(obj)
+    # At once, so that nobody else is given the same before this one is durable.
+    _occupy(space, target, revision, None if change is Change.DELETED else obj)
+    owners = meta.get("ownerReferences")
+    try:
+        await store.write(
+            space.bucket(target.resource),
+            target.key,
+            change,
+            value,
+            previous=previous,
+            owners=[owner["uid"] for owner in owners] if owners else (),
+            expires=_expiry(space, target),
+            is_ending="deletionTimestamp" in meta,
+        )
+    except InternalError:
+        row = store.latest(space.bucket(target.resource), target.key)
+        _occupy(space, target, revision, row.decode() if row is not None else None)
+        raise
+    return value
+
+
+def _occupy(space: Space, target: Target, revision: int, obj: Object | None) -> None:
+    """Take what an object has for itself alone, or counts towards a quota; give it back when it is gone."""
+    resource = target.resource.storage_key
+    if resource == "/services":
+        space.addresses.note(target.key, obj)
+    if space.quotas.concern(resource, target.key):
+        space.quotas.count(resource, target.key, revision, obj)
+
+
+def _expiry(space: Space, target: Target) -> int | None:
+    if target.resource.plural != "events" or target.resource.is_custom:
+        return None
+    return int(space.now().timestamp()) + EVENT_LIFETIME

@@ -1,0 +1,345 @@
+"""create, update and patch: an object on its way into the store.
+
+Every write goes the same way: decode, default, record who owns which field, admit, prepare, validate, store. Nothing
+is awaited between reading the newest version and staging the new one, so no lock is needed; where a webhook has to be
+asked in between, to admit or to convert, the version is compared afterwards and the way is gone again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from kubekit.errors import FieldError, FieldProblem, Unclassified, invalid
+from kubekit.model.resource import Object
+from kubekit.server.kinds.builtin.behaviours import changes_generation, has_generation
+from kubekit.server.kinds.builtin.status_fields import kept_by_status
+from kubekit.server.objects import refusals
+from kubekit.server.objects.apply import Writer, keep_times, record_create, record_update
+from kubekit.server.objects.object_metadata import finalizer_warnings
+from kubekit.server.objects.request import Answer, Target, WriteOptions
+from kubekit.server.objects.resource import Resource
+from kubekit.server.objects.user import UserInfo
+from kubekit.server.store.changes import Change
+from kubekit.server.store.store import Row
+
+from . import conversion, deletion
+from .body_decoding import accept
+from .commit import encode, stage
+from .completion import complete, stamp
+from .ignored_fields import ownerless
+from .space import Space
+
+Build = Callable[[Object], Object]
+"""Makes the wanted object out of a private copy of the stored one."""
+
+_ATTEMPTS = 5
+_KEPT_FIELDS = ("creationTimestamp", "generation", "selfLink")
+"""What an update leaves as it was, whatever it says."""
+_IMMUTABLE_FIELDS = ("uid", "deletionGracePeriodSeconds")
+"""What an update need not mention, but may not change."""
+_CHOSEN_FIELDS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
+"""What the server alone chooses for a new object."""
+
+
+async def create(space: Space, target: Target, obj: Object, options: WriteOptions) -> Answer:
+    """Store a new object. Raises AlreadyExists, Invalid, BadRequest, NotFound (its namespace), Forbidden."""
+    resource = target.resource
+    obj = accept(space, target, obj, options)
+    _check_unversioned(obj, options)
+    target = _named(space, target, obj)
+    if "create" not in resource.verbs:
+        raise refusals.forbidden(target, "create not allowed while custom resource definition is terminating")
+    check_namespace(space, target)
+    start_life(space, resource, obj)
+    born = obj["metadata"]["creationTimestamp"]
+    by = Writer(options.manager, resource.api_version, born, target.subresource)
+    record_create(obj, resource.schema, by, reset=ownerless(target))
+    complete(space, target, obj, options.user)
+    return await insert(space, await with_webhooks(space, target, obj, options), obj, options)
+
+
+async def with_webhooks(space: Space, target: Target, obj: Object, options: WriteOptions) -> Target:
+    """Let webhooks change a new object, in place, but not what the server alone chooses. Answers what it is called."""
+    if not space.admission.concerns(target.resource, "CREATE", target.subresource):
+        return target
+    chosen = {name: obj["metadata"][name] for name in ("uid", "creationTimestamp")}
+    applied_version = obj["metadata"].get("resourceVersion")
+    await space.admission.mutate("CREATE", target, obj, None, options)
+    _check_place(target, obj)
+    if obj["metadata"].get("resourceVersion") != applied_version:
+        _check_unversioned(obj, options)
+    obj["metadata"] |= chosen
+    _begin_count(target.resource, obj)
+    return Target(target.resource, target.namespace, obj["metadata"].get("name", ""), target.subresource)
+
+
+async def insert(space: Space, target: Target, obj: Object, options: WriteOptions) -> Answer:
+    """The second half of a creation, when the object is complete."""
+    resource = target.resource
+    if resource.behaviour is not None:
+        resource.behaviour.settle(obj)
+        resource.behaviour.prepare_create(obj)
+        stamp(space, target, obj)
+    taken = space.addresses.assign(target, obj, is_trial=options.dry_run)
+    # Whoever asks for what others have hears of it only when nothing else is wrong.
+    problems = space.checks(resource).validate(obj) or taken
+    if problems:
+        raise invalid(resource.kind, resource.storage_key.rpartition("/")[0], target.name, problems)
+    _warn(resource, obj, None, options)
+    space.admission.check("CREATE", target, obj, None, options)
+    if space.admission.concerns(resource, "CREATE", target.subresource):
+        await space.admission.validate("CREATE", target, obj, None, options)
+    stored = await space.converter.for_storage(resource, obj)
+    space.quotas.check(target, obj, None)
+    if (there := space.latest(target)) is not None:
+        raise refusals.already_exists(target, ending="deletionTimestamp" in there.decode()["metadata"])
+    if options.dry_run:
+        return Answer(resource, encode(obj), created=True)
+    value = await stage(space, target, Change.ADDED, stored)
+    return Answer(resource, await space.converter.written(resource, value), created=True)
+
+
+async def update(space: Space, target: Target, obj: Object, options: WriteOptions) -> Answer:
+    """Replace an object (or its status, by a subresource). Raises Conflict when it has changed meanwhile."""
+    resource = target.resource
+    obj = accept(space, target, obj, options)
+    meta = obj["metadata"]
+    if not meta.get("name"):
+        raise refusals.no_name(target.name)
+    if meta["name"] != target.name:
+        raise refusals.wrong_name(meta["name"], target.name)
+    if space.latest(target) is None:
+        if resource.plural not in _CREATED_BY_UPDATE or target.subresource:
+            raise refusals.not_found(resource, target.name)
+        return await create(space, target, obj, options)
+    if not resource.unconditional_update and meta.get("resourceVersion", "0") == "0":
+        missing = FieldError(FieldProblem.INVALID, "metadata.resourceVersion", "must be specified for an update", 0)
+        raise invalid(resource.plural, resource.group, target.name, [missing])
+
+    def build(live: Object) -> Object:
+        check_uid(target, meta, live)
+        return obj
+
+    return await rebuild(space, target, build, options)
+
+
+_CREATED_BY_UPDATE = frozenset(
+    {"endpoints", "endpointslices", "events", "leases", "roles", "rolebindings", "clusterroles", "clusterrolebindings"}
+)
+"""Kinds that a PUT may also create, as in Kubernetes."""
+
+
+async def rebuild(
+    space: Space,
+    target: Target,
+    build: Build,
+    options: WriteOptions,
+    *,
+    applying: bool = False,
+    subresource: str = "",
+) -> Answer:
+    """Make a new version out of the stored one; once more when another write came in between.
+
+    `subresource` names the endpoint a change of the whole object came through, for the record of who owns what."""
+    for _ in range(_ATTEMPTS):
+        row = space.existing(target)
+        shown = await space.converter.value(target.resource, row)
+        old: Object = msgspec.json.decode(shown)
+        # An apply shares nothing with what it is given, and leaves it alone.
+        obj = build(old if applying else msgspec.json.decode(shown))
+        _check_precondition(target, obj, old)
+        obj = _carried_over(target, obj, old)
+        if applying:
+            keep_times(obj, old)
+        else:
+            record_update(obj, old, target.resource.schema, writer(space, target, options, subresource))
+        answer = await _replace(space, target, row, old, obj, options)
+        if answer is not None:
+            return answer
+    raise refusals.modified(target)
+
+
+async def _replace(
+    space: Space, target: Target, row: Row, old: Object, obj: Object, options: WriteOptions
+) -> Answer | None:
+    """Admit, validate and store; None when the stored object changed while a webhook was asked."""
+    resource = target.resource
+    asked = space.admission.concerns(resource, "UPDATE", target.subresource)
+    if asked:
+        await space.admission.mutate("UPDATE", target, obj, old, options)
+        _check_place(target, obj)
+        _check_precondition(target, obj, old)
+        obj = _carried_over(target, obj, old)
+    if resource.behaviour is not None:
+        if resource.behaviour.settle(obj):
+            keep_times(obj, old)
+        if not target.subresource:
+            resource.behaviour.prepare_update(obj, old)
+    taken = space.addresses.assign(target, obj, is_trial=options.dry_run)
+    obj["metadata"]["resourceVersion"] = str(row.revision)
+    # A controller that notes something in an annotation together with a status has not changed what is wanted.
+    if target.subresource != "status" and _spec_changed(resource, obj, old):
+        obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+    if obj == old and conversion.is_up_to_date(resource, row):
+        return Answer(resource, encode(old))
+    problems = space.checks(resource).validate_update(obj, old, options.warn, part=target.subresource) or taken
+    if problems:
+        raise invalid(resource.kind, resource.storage_key.rpartition("/")[0], target.name, problems)
+    _warn(resource, obj, old, options)
+    space.admission.check("UPDATE", target, obj, old, options)
+    if asked:
+        await space.admission.validate("UPDATE", target, obj, old, options)
+    stored = await space.converter.for_storage(resource, obj)
+    now = space.latest(target)
+    if now is None or now.revision != row.revision:
+        return None
+    space.quotas.check(target, obj, old)
+    if options.dry_run:
+        return Answer(resource, encode(obj))
+    change = Change.DELETED if deletion.is_finished(resource, obj) else Change.MODIFIED
+    if change is Change.DELETED:
+        # Whoever took away the last finalizer sees the object without it, all others as it last was.
+        await stage(space, target, change, row.decode(), row)
+        return Answer(resource, encode(obj), deleted=True)
+    value = await stage(space, target, change, stored, row)
+    return Answer(resource, await space.converter.written(resource, value))
+
+
+def _warn(resource: Resource, obj: Object, old: Object | None, options: WriteOptions) -> None:
+    if resource.behaviour is not None:
+        for text in resource.behaviour.warnings(obj, old):
+            options.warn(text)
+    if resource.is_custom and "finalizers" in obj["metadata"]:
+        for text in finalizer_warnings(obj["metadata"], old["metadata"] if old else None):
+            options.warn(text)
+
+
+# -- steps ------------------------------------------------------------------------------------------------------
+
+
+def _named(space: Space, target: Target, obj: Object) -> Target:
+    meta = obj["metadata"]
+    if target.name and meta.setdefault("name", target.name) != target.name:
+        raise refusals.wrong_name(meta["name"], target.name)
+    if not meta.get("name") and meta.get("generateName"):
+        meta["name"] = space.generated_name(meta["generateName"])
+    return Target(target.resource, target.namespace, meta.get("name", ""), target.subresource)
+
+
+def _check_unversioned(obj: Object, options: WriteOptions) -> None:
+    if not options.dry_run and obj["metadata"].get("resourceVersion", "").strip("0").isdigit():
+        raise Unclassified("resourceVersion should not be set on objects to be created")
+
+
+def _check_place(target: Target, obj: Object) -> None:
+    """A webhook may not move an object to another namespace. Raises BadRequest."""
+    if not target.resource.namespaced:
+        obj["metadata"].pop("namespace", None)
+    elif obj["metadata"].setdefault("namespace", target.namespace) != target.namespace:
+        raise refusals.wrong_namespace()
+
+
+def check_namespace(space: Space, target: Target) -> None:
+    """Objects go only into namespaces that exist and are not on their way out."""
+    if not target.resource.namespaced:
+        return
+    terminating = space.namespaces.get(target.namespace)
+    if terminating is None:
+        raise refusals.namespace_not_found(target.namespace)
+    if terminating:
+        raise refusals.namespace_terminating(target)
+
+
+def start_life(space: Space, resource: Resource, obj: Object) -> None:
+    """What a client may not choose about a new object."""
+    meta = obj["metadata"]
+    for name in _CHOSEN_FIELDS:
+        meta.pop(name, None)
+    meta["uid"] = space.new_uid()
+    meta["creationTimestamp"] = space.timestamp()
+    _begin_count(resource, obj)
+
+
+def _begin_count(resource: Resource, obj: Object) -> None:
+    """A new object is of the first generation, and nothing has been seen of it."""
+    if resource.is_custom or has_generation(resource.group, resource.kind):
+        obj["metadata"]["generation"] = 1
+    if resource.status and resource.is_custom:
+        obj.pop("status", None)
+
+
+def _carried_over(target: Target, obj: Object, old: Object) -> Object:
+    """What an update may not change: identity, and the part that belongs to the other endpoint."""
+    if target.subresource:
+        part = "status" if target.subresource == "status" else ""
+        meta = _metadata_for_part(target, obj["metadata"], old["metadata"])
+        kept = {name: value for name, value in old.items() if name != part}
+        obj = {**kept, "metadata": meta, **({part: obj[part]} if part in obj else {})}
+    elif target.resource.status:
+        obj.pop("status", None)
+        if "status" in old:
+            obj["status"] = old["status"]
+    meta, before = obj["metadata"], old["metadata"]
+    for name in _KEPT_FIELDS:
+        if name in before:
+            meta[name] = before[name]
+        else:
+            meta.pop(name, None)
+    for name in _IMMUTABLE_FIELDS:
+        if name in before:
+            meta.setdefault(name, before[name])
+    if "deletionTimestamp" in before:
+        meta["deletionTimestamp"] = before["deletionTimestamp"]
+    return obj
+
+
+def _metadata_for_part(target: Target, meta: Object, before: Object) -> Object:
+    """The metadata after a change by way of a subresource: built-in kinds take most of it from a status too."""
+    if target.resource.is_custom or target.subresource != "status":
+        kept = {**before}
+        if "managedFields" in meta:
+            kept["managedFields"] = meta["managedFields"]
+        return kept
+    names = kept_by_status(target.resource.qualified)
+    kept = {name: value for name, value in meta.items() if name not in names}
+    return kept | {name: before[name] for name in names if name in before}
+
+
+def _check_precondition(target: Target, obj: Object, old: Object) -> None:
+    meta, before = obj["metadata"], old["metadata"]
+    version = meta.get("resourceVersion")
+    if not version or version == "0" or version == before["resourceVersion"]:
+        return
+    if not (version.isascii() and version.isdigit()):
+        raise Unclassified(f'strconv.ParseUint: parsing "{version}": invalid syntax')
+    raise refusals.modified(target)
+
+
+def check_uid(target: Target, meta: Object, live: Object) -> None:
+    """An update that names the object it means may not hit another one of the same name. Raises Conflict."""
+    if meta.get("uid") and meta["uid"] != live["metadata"]["uid"]:
+        raise refusals.wrong_uid_in_update(target, meta["uid"], live["metadata"]["uid"])
+
+
+def _spec_changed(resource: Resource, obj: Object, old: Object) -> bool:
+    """Whether the change counts as a new generation."""
+    if not resource.is_custom:
+        return changes_generation(resource.group, resource.kind, obj, old)
+    ignored = {"metadata", "status"} if resource.status else {"metadata"}
+    keys = (obj.keys() | old.keys()) - ignored
+    return any(obj.get(key) != old.get(key) for key in keys)
+
+
+def record(space: Space, target: Target, obj: Object, old: Object, manager: str) -> None:
+    """Record the server's own change of an object."""
+    options = WriteOptions(UserInfo("system:apiserver"), manager)
+    record_update(obj, old, target.resource.schema, writer(space, target, options))
+
+
+def writer(space: Space, target: Target, options: WriteOptions, subresource: str = "") -> Writer:
+    subresource = subresource or target.subresource
+    # Kubernetes notes no time for a change by way of the scale.
+    time = "" if subresource == "scale" else space.timestamp()
+    return Writer(options.manager, target.resource.api_version, time, subresource)

@@ -1,0 +1,1 @@
+"""The server on the network: URLs, bodies, answers."""

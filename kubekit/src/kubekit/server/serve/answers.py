@@ -1,0 +1,315 @@
+"""Answers on the wire: objects, lists, tables and watches, in the form the client accepts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from aiohttp.web import BaseRequest, Response, StreamResponse
+
+from kubekit.errors import ApiError
+from kubekit.model.resource import Object
+from kubekit.server.kinds import protobuf
+from kubekit.server.kinds.documents.negotiation import Form, Representation
+from kubekit.server.objects.go import yaml_text
+from kubekit.server.objects.request import Answer, with_type
+from kubekit.server.objects.resource import Resource
+from kubekit.server.pipeline.reads import Listing
+from kubekit.server.pipeline.watches import Batch, Watch
+
+from . import partial, tables
+
+_PUSH_LIMIT = 64 * 1024
+"""Bytes that may wait in a connection before a watcher is no longer served at once but at its own pace."""
+_LARGEST_PUSH = 256 * 1024
+_PIECE = 64 * 1024
+"""What is put into a connection at once: TLS copies it more than once."""
+_WRITE_PATIENCE = 60.0
+"""A watcher that takes nothing for so long is gone."""
+UNCACHED = {"Cache-Control": "no-cache, private"}
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How this client wants text to look."""
+
+    is_yaml: bool = False
+    pretty: bool = False
+    is_protobuf: bool = False
+
+
+PLAIN = Layout()
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How this client wants to see objects."""
+
+    representation: Representation
+    include: tables.Include
+    now: datetime
+    pretty: bool = False
+    warnings: tuple[str, ...] = ()
+    """What there is to say about the resource itself."""
+
+    @property
+    def is_plain(self) -> bool:
+        return self.representation.form is Form.FULL
+
+    @property
+    def layout(self) -> Layout:
+        shown = self.representation
+        return Layout(shown.is_yaml, self.pretty or shown.pretty, shown.is_protobuf)
+
+
+def respond(body: bytes, status: int = 200, *, layout: Layout = PLAIN, warnings: Iterable[str] = ()) -> Response:
+    """JSON bytes as a response, brought into YAML or protobuf or indented where the client wants that."""
+    content_type = "application/json"
+    if layout.is_protobuf:
+        body = protobuf.encode(msgspec.json.decode(body))
+        content_type = protobuf.CONTENT_TYPE
+    elif layout.is_yaml:
+        body = yaml_text.encode(msgspec.json.decode(body))
+        content_type = "application/yaml"
+    elif layout.pretty:
+        body = msgspec.json.format(body, indent=2)
+    elif not body.endswith(b"\n"):
+        body += b"\n"
+    response = Response(body=body, status=status, headers=UNCACHED, content_type=content_type)
+    _warn(response, warnings)
+    return response
+
+
+def _warn(response: StreamResponse, warnings: Iterable[str]) -> None:
+    for text in warnings:
+        response.headers.add("Warning", f'299 - "{_quoted(text)}"')
+
+
+def one(answer: Answer, view: View, *, warnings: Iterable[str] = ()) -> Response:
+    """One object; 201 when it is new."""
+    status = 201 if answer.created else 200
+    if view.is_plain:
+        return respond(answer.body(), status, layout=view.layout, warnings=warnings)
+    obj = with_type(answer.resource, msgspec.json.decode(answer.value))
+    shown = msgspec.json.encode(_shown(answer.resource, obj, view))
+    return respond(shown, status, layout=view.layout, warnings=warnings)
+
+
+def made(resource: Resource, obj: Object, view: View, *, warnings: Iterable[str] = ()) -> Response:
+    """An object of a kind that is never stored, in the form the client wants."""
+    return document(_shown(resource, obj, view), view=view, warnings=warnings)
+
+
+def document(obj: Any, status: int = 200, *, view: View | None = None, warnings: Iterable[str] = ()) -> Response:
+    """A value that was made for this answer."""
+    layout = view.layout if view is not None else PLAIN
+    return respond(msgspec.json.encode(obj), status, layout=layout, warnings=warnings)
+
+
+def refusal(error: ApiError, layout: Layout = PLAIN, warnings: Iterable[str] = ()) -> Response:
+    status = error.status()
+    response = respond(msgspec.json.encode(status), status["code"], layout=layout, warnings=warnings)
+    if error.details and error.details.retry_after:
+        response.headers["Retry-After"] = str(error.details.retry_after)
+    return response
+
+
+async def list_in_parts(request: BaseRequest, found: AsyncGenerator[Listing, None], view: View) -> StreamResponse:
+    """A list of any length without ever holding all of it."""
+    part = await anext(found)
+    while not part.values and not part.is_last:
+        # A list without items may look different, so that none is begun before there is an item.
+        part = await anext(found)
+    if part.is_last:
+        return listing(part, view)
+    opening, _ = _part(replace(part, values=[]), view)
+    response = _streamed(view)
+    await _begin(response, request)
+    try:
+        await response.write(opening)
+        separator = b""
+        while True:
+            for piece in _pieces(_part(part, view)[1]):
+                await _send(response, separator + piece)
+                separator = b","
+            following = await anext(found, None)
+            if following is None:
+                break
+            part = following
+        await response.write(_list_end(part, view))
+        await response.write_eof()
+    except (ApiError, ConnectionError, TimeoutError):
+        # It cannot be said any more, but nobody may take this for the whole list.
+        if request.transport is not None:
+            request.transport.abort()
+    finally:
+        await found.aclose()
+    return response
+
+
+def _list_end(last: Listing, view: View) -> bytes:
+    metadata = _list_metadata(last, view)
+    return b'],"metadata":%b}\n' % msgspec.json.encode(metadata if view.is_plain else partial.list_metadata(metadata))
+
+
+def _pieces(items: list[bytes]) -> Iterator[bytes]:
+    """The items joined, some at a time, so that they are never held twice."""
+    start = size = 0
+    for end, item in enumerate(items, 1):
+        size += len(item)
+        if size >= _PIECE or end == len(items):
+            yield b",".join(items[start:end])
+            start, size = end, 0
+
+
+def _part(found: Listing, view: View) -> tuple[bytes, list[bytes]]:
+    """How the list begins that this is a part of, up to its first item; and the items of this part."""
+    if view.is_plain:
+        return _list_head(found.resource)[:-1] + b',"items":[', _items(found)
+    shown = _transformed(found, {}, view)
+    name = "rows" if "rows" in shown else "items"
+    items = [msgspec.json.encode(item) for item in shown.pop(name) or ()]
+    del shown["metadata"]
+    return msgspec.json.encode(shown)[:-1] + b',"%b":[' % name.encode(), items
+
+
+def _streamed(view: View) -> StreamResponse:
+    is_protobuf = view.representation.is_protobuf
+    content_type = f"{protobuf.CONTENT_TYPE};stream=watch" if is_protobuf else "application/json"
+    response = StreamResponse(headers={**UNCACHED, "Content-Type": content_type})
+    _warn(response, view.warnings)
+    response.enable_chunked_encoding()
+    return response
+
+
+async def _begin(response: StreamResponse, request: BaseRequest) -> None:
+    await response.prepare(request)
+    if request.transport is not None:
+        # By default TLS lets half a megabyte wait for a client that does not read.
+        request.transport.set_write_buffer_limits(_PIECE)
+
+
+async def _send(response: StreamResponse, data: bytes) -> None:
+    """Send it as fast as the client takes it. Raises TimeoutError for one that takes nothing."""
+    for start in range(0, len(data), _PIECE):
+        async with asyncio.timeout(_WRITE_PATIENCE):
+            await response.write(data[start : start + _PIECE])
+
+
+def _list_metadata(found: Listing, view: View) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"resourceVersion": str(found.revision)}
+    if found.resource.is_custom and view.is_plain:
+        metadata["continue"] = ""
+    if found.continuation:
+        metadata["continue"] = found.continuation
+        if found.remaining:
+            metadata["remainingItemCount"] = found.remaining
+    return metadata
+
+
+def listing(found: Listing, view: View) -> Response:
+    metadata = _list_metadata(found, view)
+    if view.is_plain:
+        return respond(_list_body(found, metadata), layout=view.layout, warnings=view.warnings)
+    return respond(msgspec.json.encode(_transformed(found, metadata, view)), layout=view.layout, warnings=view.warnings)
+
+
+def _transformed(found: Listing, metadata: dict[str, Any], view: View) -> Object:
+    """A list as a Table or of metadata only. Raises NotAcceptable."""
+    items = [with_type(found.resource, msgspec.json.decode(value)) for value in found.values]
+    match view.representation.form:
+        case Form.TABLE:
+            options = tables.TableOptions(view.representation.version, view.include)
+            return tables.table_of_list(found.resource, items, metadata, view.now, options)
+        case Form.PARTIAL_LIST:
+            return partial.partial_list(items, metadata, view.representation.version)
+        case _:
+            raise partial.object_asked_of_list(found.resource)
+
+
+def _list_body(found: Listing, metadata: dict[str, Any]) -> bytes:
+    """The list by putting stored bytes side by side."""
+    head = _list_head(found.resource)[:-1] + b',"metadata":' + msgspec.json.encode(metadata)
+    return b'%b,"items":[%b]}\n' % (head, b",".join(_items(found)))
+
+
+def _list_head(resource: Resource) -> bytes:
+    kind = resource.list_kind or f"{resource.kind}List"
+    return msgspec.json.encode({"kind": kind, "apiVersion": resource.api_version})
+
+
+def _items(found: Listing) -> list[bytes]:
+    """Items of built-in kinds do not repeat their type."""
+    if not found.resource.is_custom:
+        return found.values
+    prefix = found.resource.opening
+    return [prefix + value[1:] for value in found.values]
+
+
+def _shown(resource: Resource, obj: Object, view: View, *, headers: bool = True) -> Object:
+    match view.representation.form:
+        case Form.TABLE:
+            options = tables.TableOptions(view.representation.version, view.include, headers)
+            return tables.table_of_object(resource, obj, view.now, options)
+        case Form.PARTIAL:
+            return partial.partial(obj, view.representation.version)
+        case Form.PARTIAL_LIST:
+            raise partial.list_asked_of_object(resource)
+    return obj
+
+
+async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamResponse:
+    """Send a watch until it ends or the client is gone."""
+    response = _streamed(view)
+    await _begin(response, request)
+    is_first, transport = True, request.transport
+    is_plain = view.is_plain and not view.representation.is_protobuf
+
+    def push(batch: Batch) -> bool:
+        nonlocal is_first
+        if transport is None or transport.is_closing() or transport.get_write_buffer_size() > _PUSH_LIMIT:
+            return False
+        data = batch.lines(watch.resource) if is_plain else _frames(watch.resource, batch, view, is_first)
+        if len(data) > _LARGEST_PUSH:
+            return False
+        is_first = False
+        transport.write(b"%x\r\n%b\r\n" % (len(data), data))
+        return True
+
+    signals = watch.signals(push)
+    try:
+        async for batch in signals:
+            if batch.signals:
+                data = batch.lines(watch.resource) if is_plain else _frames(watch.resource, batch, view, is_first)
+                is_first = False
+                await _send(response, data)
+        await response.write_eof()
+    except (ConnectionError, TimeoutError):
+        if transport is not None:
+            transport.abort()
+    finally:
+        await signals.aclose()
+    return response
+
+
+def _frames(resource: Resource, batch: Batch, view: View, is_first: bool) -> bytes:
+    """A batch in a form of the client's own."""
+    frames: list[bytes] = []
+    for signal in batch.signals:
+        obj: Object = msgspec.json.decode(signal.value)
+        if signal.type != "ERROR":
+            obj = _shown(resource, with_type(resource, obj), view, headers=is_first and not frames)
+        if view.representation.is_protobuf:
+            frames.append(protobuf.watch_frame(signal.type, obj))
+        else:
+            frames.append(msgspec.json.encode({"type": signal.type, "object": obj}) + b"\n")
+    return b"".join(frames)
+
+
+def _quoted(text: str) -> str:
+    """A warning's text inside its quotes; control characters cannot stand in a header."""
+    return "".join(c if c.isprintable() else " " for c in text).replace("\\", "\\\\").replace('"', '\\"')

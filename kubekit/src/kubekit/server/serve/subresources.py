@@ -1,0 +1,263 @@
+"""Subresources with a meaning of their own, and reviews, which are answered and never stored."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from aiohttp.web import StreamResponse
+
+from kubekit.errors import BadRequest, ServiceUnavailable, invalid
+from kubekit.model.resource import Object
+from kubekit.server.access import reviews, token_requests
+from kubekit.server.kinds.builtin import catalogue
+from kubekit.server.kinds.builtin.go_shape import shape_of_kind
+from kubekit.server.kinds.pods.parts import PARTS
+from kubekit.server.objects import object_metadata
+from kubekit.server.objects.apply import Writer, record_create
+from kubekit.server.objects.request import Target, WriteOptions
+from kubekit.server.objects.resource import ALL_VERBS, Resource
+from kubekit.server.pipeline import (
+    binding,
+    body_decoding,
+    commit,
+    deletion,
+    eviction,
+    patches,
+    reads,
+    scale_subresource,
+    writes,
+)
+from kubekit.server.store.changes import Change
+
+from . import answers, pod_endpoints, queries, request_body
+
+if TYPE_CHECKING:
+    from .handler import Call
+
+
+_UNKNOWN_SCALE = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"'
+_CHANGES = ("get", "update", "patch")
+
+
+def verbs(target: Target) -> tuple[str, ...] | None:
+    """What may be done at a place; None when there is no such place."""
+    resource, name = target.resource, target.subresource
+    if not name:
+        # While a definition ends, its objects can still be changed, though discovery says less.
+        return ALL_VERBS if resource.is_custom else resource.verbs
+    if not resource.is_custom:
+        offered = catalogue.subresources(resource.group, resource.version, resource.plural)
+        return next((one.verbs for one in offered if one.name == name), None)
+    if (name == "status" and resource.status) or (name == "scale" and resource.scale is not None):
+        return _CHANGES
+    return None
+
+
+async def answer(call: Call) -> StreamResponse:
+    """Serve a subresource other than status."""
+    resource, name = call.target.resource, call.target.subresource
+    if name == "scale":
+        return await _scale(call)
+    handler = _HANDLERS.get((resource.storage_key, name))
+    if handler is not None:
+        return await handler(call)
+    found = await reads.get(call.space, Target(resource, call.target.namespace, call.target.name))
+    if resource.storage_key == "/pods" and not (found.decode().get("status") or {}).get("podIP"):
+        raise BadRequest("address not allowed")
+    raise ServiceUnavailable(f"{resource.plural}/{name} needs a kubelet, and there is none behind this API")
+
+
+async def _scale(call: Call) -> StreamResponse:
+    match call.verb:
+        case "get":
+            found = await reads.get(call.space, call.target)
+            return answers.made(
+                scale_subresource.SCALE, scale_subresource.scale_of(call.target.resource, found.decode()), call.view()
+            )
+        case "update":
+            options = call.write_options("UpdateOptions")
+            wanted = await _read_scale(call, options)
+            scale = await scale_subresource.update(call.space, call.target, wanted, options)
+        case "patch":
+            options = call.write_options(request_body.patch_kind(call))
+            change = await request_body.read_patch(call, options)
+            scale = await scale_subresource.patch(call.space, call.target, call.media_type, change, options)
+        case verb:
+            raise AssertionError(verb)
+    return answers.made(scale_subresource.SCALE, scale, call.view(), warnings=options.warnings)
+
+
+async def _read_scale(call: Call, options: WriteOptions) -> Object:
+    try:
+        return await request_body.read_kind(call, options, "autoscaling/v1", "Scale")
+    except BadRequest:
+        if call.target.resource.is_custom:
+            # Kubernetes cannot say more: the scheme of custom resources does not know this kind.
+            raise BadRequest(_UNKNOWN_SCALE) from None
+        raise
+
+
+async def _token(call: Call) -> StreamResponse:
+    options = call.write_options("CreateOptions")
+    request = await request_body.read_kind(call, options, "authentication.k8s.io/v1", "TokenRequest")
+    space, target = call.space, call.target
+    token_requests.default(request)
+    schema = request_body.kind_of("authentication.k8s.io/v1", "TokenRequest").schema
+    record_create(request, schema, Writer(options.manager, "authentication.k8s.io/v1", space.timestamp(), "token"))
+    made = token_requests.answer(request, target.namespace, target.name, space.lookup, space.issuer, space.clock)
+    return answers.document(made, 201, view=call.view(), warnings=options.warnings)
+
+
+async def _evict(call: Call) -> StreamResponse:
+    """Delete a pod unless a disruption budget forbids it now."""
+    write = call.write_options("CreateOptions")
+    request = await request_body.read_kind(call, write, "policy/v1", "Eviction")
+    pod = Target(call.target.resource, call.target.namespace, call.target.name)
+    options = queries.delete_options(call.query, request.get("deleteOptions"))
+    await eviction.evict(call.space, pod, request, options, write)
+    return _success(call)
+
+
+async def _bind(call: Call) -> StreamResponse:
+    """Put a pod on a node: what a scheduler does. The older endpoint for it names the pod in the body."""
+    options = call.write_options("CreateOptions")
+    request = await request_body.read_kind(call, options, "v1", "Binding")
+    await binding.bind(call.space, call.target.namespace, request, options, pod=call.target.name)
+    return _success(call)
+
+
+async def _finalize(call: Call) -> StreamResponse:
+    """Replace the finalizers in a namespace's spec; the last one gone, it goes."""
+    wanted = await _named_body(call)
+    target = Target(call.target.resource, "", call.target.name)
+    finalizers = (wanted.get("spec") or {}).get("finalizers") or []
+    if problems := list(object_metadata.unqualified(finalizers, "spec.finalizers")):
+        raise invalid("Namespace", "", target.name, problems)
+
+    def build(live: Object) -> Object:
+        live["spec"] = {"finalizers": finalizers} if finalizers else {}
+        return live
+
+    obj = await _store_directly(call, target, build)
+    return answers.document({"apiVersion": "v1", "kind": "Namespace", **obj}, view=call.view())
+
+
+async def _approve(call: Call) -> StreamResponse:
+    """Set the approval conditions of a CertificateSigningRequest."""
+    if call.verb == "get":
+        return answers.one(await reads.get(call.space, call.target), call.view())
+    change = await _approval(call)
+    target = Target(call.target.resource, "", call.target.name)
+    now = call.space.timestamp()
+
+    def build(live: Object) -> Object:
+        wanted = change(live)
+        _take_over(wanted["metadata"], live["metadata"])
+        status = live.setdefault("status", {})
+        conditions = (wanted.get("status") or {}).get("conditions") or []
+        status["conditions"] = [_dated(one, status.get("conditions") or [], now) for one in conditions]
+        return live
+
+    obj = await _store_directly(call, target, build)
+    resource = target.resource
+    return answers.document({"apiVersion": resource.api_version, "kind": resource.kind, **obj}, view=call.view())
+
+
+async def _approval(call: Call) -> Callable[[Object], Object]:
+    """What the stored request is to become, by an update or a patch."""
+    if call.verb == "update":
+        wanted = await _named_body(call)
+        return lambda live: wanted
+    patch = await request_body.read_patch(call, call.write_options("PatchOptions"))
+    return lambda live: patches.patched(call.target, call.media_type, live, patch)
+
+
+def _take_over(wanted: Object, meta: Object) -> None:
+    """The metadata that any endpoint of a built-in kind may change."""
+    for name in ("labels", "annotations"):
+        meta.pop(name, None)
+        if wanted.get(name):
+            meta[name] = wanted[name]
+
+
+def _dated(condition: Object, before: list[Object], now: str) -> Object:
+    """A condition with the times its author left out; one that held before keeps when it began to."""
+    same = (one for one in before if (one["type"], one["status"]) == (condition["type"], condition["status"]))
+    began = next((one["lastTransitionTime"] for one in same if one.get("lastTransitionTime")), now)
+    given = {name: value for name, value in condition.items() if value is not None}
+    return {"lastUpdateTime": now, "lastTransitionTime": began, **given}
+
+
+async def _store_directly(call: Call, target: Target, build: Callable[[Object], Object]) -> Object:
+    """For changes that by their nature touch what an ordinary update must not."""
+    row = call.space.existing(target)
+    old, obj = row.decode(), build(row.decode())
+    options = call.write_options("UpdateOptions")
+    whole = Target(target.resource, target.namespace, target.name, call.target.subresource)
+    writes.record(call.space, whole, obj, old, options.manager)
+    if obj != old and not options.dry_run:
+        change = Change.DELETED if deletion.is_finished(target.resource, obj) else Change.MODIFIED
+        await commit.stage(call.space, target, change, obj, row)
+    return obj
+
+
+_HANDLERS: dict[tuple[str, str], Callable[[Call], Awaitable[StreamResponse]]] = {
+    ("/serviceaccounts", "token"): _token,
+    ("/pods", "eviction"): _evict,
+    ("/pods", "binding"): _bind,
+    **{("/pods", name): pod_endpoints.change_part for name in PARTS},
+    **{("/pods", name): pod_endpoints.stream for name in pod_endpoints.STREAMS},
+    ("/namespaces", "finalize"): _finalize,
+    ("certificates.k8s.io/certificatesigningrequests", "approval"): _approve,
+}
+
+
+async def review(call: Call) -> StreamResponse:
+    """Answer a question about rights or identity, or whatever else is created without being stored."""
+    if call.target.resource.kind == "Binding":
+        return await _bind(call)
+    resource, options = call.target.resource, call.write_options("CreateOptions")
+    view, body = call.view(), await request_body.read_object(call, options)
+    request = body_decoding.understood(call.space, resource, body, options)
+    _tidy_spec(resource, request)
+    space, user = call.space, call.user
+    record_create(request, resource.schema, Writer(options.manager, resource.api_version, space.timestamp()))
+    match call.target.resource.kind:
+        case "SelfSubjectReview":
+            answered = reviews.self_subject_review(user, space.now())
+        case "TokenReview":
+            answered = reviews.token_review(request, space.access.user_of_token)
+        case "SubjectAccessReview":
+            answered = reviews.subject_access_review(request, space.rbac)
+        case "SelfSubjectAccessReview":
+            answered = reviews.self_subject_access_review(request, user, space.rbac)
+        case "LocalSubjectAccessReview":
+            answered = reviews.local_subject_access_review(request, call.target.namespace, space.rbac)
+        case "SelfSubjectRulesReview":
+            answered = reviews.self_subject_rules_review(request, user, space.rbac)
+        case kind:
+            raise BadRequest(f"{kind} cannot be created")
+    shown = {"kind": resource.kind, "apiVersion": resource.api_version, **answered}
+    return answers.document(shown, 201, view=view, warnings=options.warnings)
+
+
+def _tidy_spec(resource: Resource, request: Object) -> None:
+    """What is asked looks in the answer as it does after a round through Go."""
+    shape = shape_of_kind(resource.api_version, resource.kind)
+    spec = shape.below("spec") if shape is not None else None
+    if spec is not None and "spec" in request:
+        spec.apply(request["spec"])
+
+
+async def _named_body(call: Call) -> Object:
+    """An object of the kind itself, which must name what the URL names."""
+    body = await request_body.read_object(call, options := call.write_options("UpdateOptions"))
+    obj = body_decoding.understood(call.space, call.target.resource, body, options)
+    body_decoding.check_name(call.target, obj["metadata"])
+    return obj
+
+
+def _success(call: Call) -> StreamResponse:
+    status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+    return answers.document(status, 201, view=call.view())

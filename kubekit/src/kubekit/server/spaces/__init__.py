@@ -1,0 +1,1 @@
+"""Isolated APIs in one server, each complete."""

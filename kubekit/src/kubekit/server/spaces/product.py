@@ -1,0 +1,18 @@
+"""What a server says it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import kubekit
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The program around a server, as its clients see it."""
+
+    name: str = "kubekit"
+    """Stands in versions (`v1.36.4+kubekit.0.1.0`) and as the name of the cluster in kubeconfigs."""
+    version: str = kubekit.__version__
+    simulated: str = ""
+    """Annotation of pods that only seem to run: for them nobody looks for a kubelet."""

@@ -1,0 +1,202 @@
+"""All APIs of one server. A stored one costs nothing but its name until somebody asks for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from weakref import WeakValueDictionary
+
+from kubekit.clock import Chance, Clock
+from kubekit.server.access.authority import KeyPair
+from kubekit.server.access.pki import ADMIN, CERTIFICATE_DAYS, ROOT, Pki, ends_soon, new_space_keys
+from kubekit.server.kinds.registry import Kinds
+from kubekit.server.objects.user import MASTERS
+from kubekit.server.pipeline.service_addresses import SERVICE_NETWORK
+from kubekit.server.pipeline.space import Space
+from kubekit.server.pipeline.watches import Hub
+from kubekit.server.store.changes import Change
+from kubekit.server.store.events import Event
+from kubekit.server.store.store import Store
+
+from . import addresses, beginnings, kubernetes_service, space_record
+from .background import namespaces
+from .beginnings import Filling, Pattern, draw_pattern
+from .kubernetes_service import Location
+from .product import Product
+from .served_space import ServedSpace, Surroundings, built_in
+from .space_record import Record
+
+
+class Spaces(Mapping[str, ServedSpace]):
+    """The APIs by name. To take one out of it is to wake it."""
+
+    def __init__(
+        self,
+        store: Store,
+        hub: Hub,
+        pki: Pki,
+        location: Location,
+        clock: Clock,
+        chance: Chance,
+        product: Product | None = None,
+    ) -> None:
+        self._store, self._hub, self._pki = store, hub, pki
+        authority = pki.server_authority.decode()
+        self._around = Surroundings(store, hub, clock, chance, authority, location, product or Product(), self._pattern)
+        self._names: set[str] = set()
+        self._awake: dict[str, ServedSpace] = {}
+        self._patterns: dict[str, Pattern] = {}
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._stop_listening = store.listen(self._see)
+
+    async def open(self) -> None:
+        """Offer what is stored, with the root in working order, and go on with what was not finished."""
+        self._names = self._store.spaces()
+        self._pki.trust(b"".join(self._authorities()))
+        await (await self.add(ROOT)).furnish()
+        for name in self._names:
+            if self._has_bare_namespace(name):
+                # It furnishes them by itself.
+                _ = self[name]
+        for item in self._store.unfinished():
+            self[self._store.names_of(item[0])[0]].resume(item)
+
+    async def stop(self) -> None:
+        self._stop_listening()
+        for space in list(self._awake.values()):
+            await space.stop()
+
+    async def add(self, name: str, service_network: str = SERVICE_NETWORK) -> ServedSpace:
+        """The API of that name, made with these addresses for its Services when there is none.
+
+        Raises ValueError for what is no network."""
+        async with self._turn(name):
+            if name not in self._names:
+                await self._make(name, service_network)
+            return self[name]
+
+    async def remove(self, name: str) -> None:
+        """Forget an API with everything in it; nothing happens when there is none."""
+        if name == ROOT:
+            raise ValueError("the root space cannot be removed")
+        async with self._turn(name):
+            if name not in self._names:
+                return
+            self._names.discard(name)
+            space = self._awake.pop(name, None)
+            if space is not None:
+                space.vanish()
+            for bucket in self._store.buckets_of(name):
+                self._hub.end(bucket)
+            # Nothing is awaited before this, so a removal that was begun is also finished.
+            deleted = self._store.delete_space(name)
+            if space is not None:
+                await space.stop()
+            await deleted
+
+    def admin(self, name: str) -> KeyPair:
+        """The credentials of an API's administrator: the same at every call, until they have to be renewed."""
+        if name == ROOT:
+            return self._pki.admin
+        space, now = self[name], self._around.clock.now()
+        if ends_soon(space.keys.admin.certificate, now):
+            key = space.keys.admin.key
+            certificate = space.keys.authority.renew_client_certificate(key, ADMIN, [MASTERS], CERTIFICATE_DAYS, now)
+            space.renew_admin(KeyPair(certificate, key))
+        return space.keys.admin
+
+    @property
+    def awake(self) -> frozenset[str]:
+        """Names of those that somebody has asked for."""
+        return frozenset(self._awake)
+
+    def __getitem__(self, name: str) -> ServedSpace:
+        space = self._awake.get(name)
+        if space is None:
+            if name not in self._names:
+                raise KeyError(name)
+            space = self._wake(name)
+        return space
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def _see(self, event: Event) -> None:
+        name, resource = self._store.names_of(event.bucket)
+        if name in self._names:
+            self[name].see(event, resource)
+
+    async def _make(self, name: str, service_network: str) -> None:
+        """Store a complete API in one step."""
+        address = kubernetes_service.first_address(service_network)
+        pattern = await self._pattern(kubernetes_service.family_of(service_network))
+        now, store = self._around.clock.now(), self._store
+        keys = None if name == ROOT else new_space_keys(name, now)
+        record = Record.of(beginnings.fingerprint(), service_network, keys)
+        space = Space(name, store, Kinds(built_in()), self._around.clock, self._around.chance)
+        clients = (keys or self._pki.keys).authority.pair.certificate.decode()
+        filling = Filling(space.new_uid, space.timestamp(), address, clients)
+        added = [
+            (store.bucket(name, template.resource), template.key, value)
+            for template, value in pattern.filled(filling, store.next_revision())
+        ]
+        added.append((store.bucket(name, space_record.RESOURCE), space_record.KEY, record.encode()))
+        done = store.add_all(added)
+        # Also when nobody waits for it any more.
+        done.add_done_callback(lambda done: self._appear(name, record) if done.exception() is None else None)
+        await asyncio.shield(done)
+
+    def _appear(self, name: str, record: Record) -> None:
+        self._names.add(name)
+        if record.authority is not None:
+            self._pki.trust(record.authority.certificate)
+
+    def _wake(self, name: str) -> ServedSpace:
+        record, revision = self._record(name)
+        keys = record.keys(name) or self._pki.keys
+        space = self._awake[name] = ServedSpace(name, self._around, record, keys)
+        space.prefix = f"/{addresses.SPACES}/{name}" if name != ROOT else ""
+        space.load(revision)
+        return space
+
+    def _record(self, name: str) -> tuple[Record, int]:
+        """What is known of an API, and since which revision; begun for one that was made before there were records."""
+        bucket = self._store.bucket(name, space_record.RESOURCE)
+        row = self._store.latest(bucket, space_record.KEY)
+        if row is not None:
+            return space_record.decode(row.value), row.revision
+        keys = None if name == ROOT else new_space_keys(name, self._around.clock.now())
+        record = Record.of("", SERVICE_NETWORK, keys)
+        written = self._store.write(bucket, space_record.KEY, Change.ADDED, record.encode())
+        written.add_done_callback(asyncio.Future.exception)
+        self._appear(name, record)
+        return record, 0
+
+    def _authorities(self) -> Iterator[bytes]:
+        for name in self._names:
+            record = self._store.get(self._store.bucket(name, space_record.RESOURCE), space_record.KEY)
+            authority = space_record.decode(record.value).authority if record is not None else None
+            if authority is not None:
+                yield authority.certificate
+
+    def _has_bare_namespace(self, name: str) -> bool:
+        found = self._store.keys(self._store.bucket(name, "/namespaces"))
+        return not all(namespaces.is_furnished(self._store, name, one) for one in found)
+
+    def _turn(self, name: str) -> asyncio.Lock:
+        """One at a time may make or remove an API."""
+        return self._turns.setdefault(name, asyncio.Lock())
+
+    async def _pattern(self, family: str) -> Pattern:
+        async with self._turn(""):
+            if family not in self._patterns:
+                around = self._around
+                kinds = Kinds(built_in())
+                self._patterns[family] = await draw_pattern(kinds, around.authority, around.location, family)
+        return self._patterns[family]

@@ -1,0 +1,1 @@
+"""Means to test controllers: an API in memory, a deterministic loop, faults."""

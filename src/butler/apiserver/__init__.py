@@ -1,1 +1,0 @@
-"""The embedded, durable, Kubernetes-compatible API server."""

@@ -1,7 +1,0 @@
-"""Field ownership (managedFields) and server-side apply."""
-
-from .managers import Writer
-from .recording import keep_times, record_create, record_update
-from .serverside import apply, key_and_kind, kind_of
-
-__all__ = ["Writer", "apply", "keep_times", "key_and_kind", "kind_of", "record_create", "record_update"]

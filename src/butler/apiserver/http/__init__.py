@@ -1,1 +1,0 @@
-"""The HTTP face of the server: URLs, bodies, answers."""

@@ -1,0 +1,72 @@
+"""Which controllers run, and with what: the one place of composition, for every way of running."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from weakref import WeakSet
+
+from butler import __version__
+from butler.api.model import AGENT, SIMULATED
+from butler.controllers.accounts import Accounts
+from butler.controllers.cluster.reconciler import TenantClusters
+from butler.controllers.image import add_images
+from butler.controllers.loadbalancer import add_load_balancers
+from butler.controllers.machine import add_machines
+from butler.controllers.providerconfig import add_provider_configs
+from butler.engines.addons import Installer
+from butler.engines.tenants import Connect, Tenants, over_https
+from butler.providers import registry
+from butler.providers.contract import Surroundings
+from kubekit.client.protocol import Client
+from kubekit.model.crd import DEFINITION
+from kubekit.runtime.manager import Manager
+from kubekit.server.spaces.product import Product
+
+PRODUCT = Product(AGENT, __version__, simulated=SIMULATED)
+"""What the embedded server says it is."""
+
+
+async def cluster_providers(client: Client) -> tuple[str, ...]:
+    """The providers whose Cluster API kinds are installed: tenant clusters can have workers on these."""
+    installed = {item["metadata"]["name"] for item in (await client.list(DEFINITION)).items}
+
+    def is_installed(name: str) -> bool:
+        templates = registry.templates(name)
+        return {
+            templates.cluster_kind.name,
+            templates.machine_template_kind.name,
+            templates.machine_kind.name,
+        } <= installed
+
+    return tuple(name for name in registry.names() if registry.offers_clusters(name) and is_installed(name))
+
+
+def add_controllers(
+    manager: Manager, connect: Connect, surroundings: Surroundings, providers: Iterable[str], installer: Installer
+) -> None:
+    """Butler itself; `providers` are those that tenant clusters can have workers on."""
+    tenants = Tenants(manager.client, connect)
+    accounts = Accounts(manager, surroundings)
+    add_provider_configs(manager, accounts)
+    add_machines(manager, accounts)
+    add_load_balancers(manager, accounts)
+    add_images(manager, accounts)
+    manager.add(TenantClusters(manager, tenants, installer, providers, surroundings.clock))
+
+
+@asynccontextmanager
+async def connections() -> AsyncIterator[Connect]:
+    """Clients over HTTPS; those that nobody closed before are closed at the end."""
+    made: WeakSet[Client] = WeakSet()
+
+    def connect(content: bytes, /) -> Client:
+        client = over_https(content)
+        made.add(client)
+        return client
+
+    try:
+        yield connect
+    finally:
+        for client in list(made):
+            await client.close()

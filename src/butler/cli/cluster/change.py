@@ -1,0 +1,62 @@
+"""Changing the spec of a cluster that exists, after checking that the change can work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kubekit.errors import Conflict, Invalid
+
+from ..lazy import Failure
+from ..merge_patch import Change, merged
+from ..object_draft import Draft
+from ..session import Session
+from . import cluster_draft
+from .lookup import speaking_of
+from .rows import CLUSTERS
+
+_ATTEMPTS = 5
+
+
+async def change(session: Session, name: str, wanted: Callable[[Draft], Change], done: str) -> int | None:
+    """Send what `wanted` makes of the cluster; answers the generation it has then, None if that changes nothing.
+
+    Raises Failure when it cannot work, before anything is sent."""
+    what = f"cluster {session.namespace}/{name} cannot be {done}"
+    for _ in range(_ATTEMPTS):
+        with speaking_of(session, name):
+            found = await session.client.get(CLUSTERS, name, session.namespace)
+            if found["metadata"].get("deletionTimestamp"):
+                raise Failure(f"{what}: it is being deleted")
+            patch = wanted(found)
+            draft = merged(found, patch)
+            if draft == found:
+                return None
+            await cluster_draft.resolved(session.client, draft, what)
+            try:
+                version = found["metadata"]["resourceVersion"] if _replaces_lists(patch) else ""
+                return await send(session, name, patch, version, what)
+            except Conflict:
+                # Somebody wrote in between, and what was checked may no longer be what is there.
+                continue
+    raise Failure(f"{what}: others keep changing it; try again")
+
+
+async def send(session: Session, name: str, patch: Change, version: str, what: str) -> int:
+    """Patch the cluster, if a version is given only while it has that; answers its generation.
+
+    Raises Conflict, Failure."""
+    change: dict[str, Any] = merged(patch, {"metadata": {"resourceVersion": version}}) if version else patch
+    try:
+        changed = await session.client.patch(CLUSTERS, name, change, session.namespace, manager="butlerctl")
+    except Invalid as error:
+        raise cluster_draft.invalid(what, error) from error
+    generation: int = changed["metadata"].get("generation", 0)
+    return generation
+
+
+def _replaces_lists(change: Any) -> bool:
+    """Whether a patch could take back what somebody else added to a list."""
+    if isinstance(change, dict):
+        return any(map(_replaces_lists, change.values()))
+    return isinstance(change, list)

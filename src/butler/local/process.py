@@ -1,0 +1,168 @@
+"""A platform as a process: in the foreground until someone stops it, or in the background."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from msgspec import structs
+
+from butler import __version__
+from butler.cli.session import home
+from butler.simulation.delays import NONE, REALISTIC
+from kubekit.client import kubeconfig
+from kubekit.clock import Clock, SystemClock
+from kubekit.server.access import private_files
+from kubekit.server.serve.server import tune_process
+
+from . import first_cluster, logs
+from .home import DEFAULT_PORT, Place, Running
+from .on_cluster import attached
+from .platform import Options, Platform, answering_health, running
+
+READY = "ready"
+"""What a background process says once it can be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What was asked for on the command line."""
+
+    place: Place
+    port: int | None = None
+    empty: bool = False
+    fast: bool = False
+    kubeconfig: Path | None = None
+    """Of an existing cluster to run on."""
+    simulate: bool = False
+    """On that cluster, simulate what it does not have."""
+
+    def chosen_port(self) -> int:
+        return self.place.remembered().port or DEFAULT_PORT if self.port is None else self.port
+
+    def arguments(self) -> list[str]:
+        """The same as words of a command line."""
+        named = (("data", self.place.data), ("port", self.port), ("kubeconfig", self.kubeconfig))
+        flags = (("empty", self.empty), ("fast", self.fast), ("simulate", self.simulate))
+        words = [word for name, value in named if value is not None for word in (f"--{name}", str(value))]
+        return [*words, *(f"--{name}" for name, is_set in flags if is_set)]
+
+    def platform(self) -> AbstractAsyncContextManager[Platform]:
+        options = Options(self.chosen_port(), NONE if self.fast else REALISTIC)
+        if self.kubeconfig is None:
+            return running(self.place, options)
+        return attached(self.place, options, kubeconfig.load(self.kubeconfig), simulate=self.simulate)
+
+
+Started = Callable[[Platform, Running, asyncio.Event], Awaitable[None]]
+
+
+async def serve(wanted: Wanted, started: Started) -> None:
+    """Run a platform in this process until it is told to stop. `started` is called once it can be used."""
+    stop = _asked_to_stop()
+    for directory in (home(), wanted.place.data):
+        private_files.make_private(directory)
+    logs.write_to(wanted.place.log)
+    _prepare(wanted)
+    async with _platform(wanted) as platform, answering_health(platform) as health:
+        tune_process()
+        await first_cluster.ensure(wanted.place, platform.client)
+        announcement = _announcement(wanted, platform, health, SystemClock())
+        wanted.place.announce(announcement)
+        try:
+            await started(platform, announcement, stop)
+            await stop.wait()
+        finally:
+            wanted.place.withdraw()
+
+
+@asynccontextmanager
+async def _platform(wanted: Wanted) -> AsyncIterator[Platform]:
+    port = wanted.chosen_port()
+    try:
+        async with wanted.platform() as platform:
+            if platform.port is not None:
+                wanted.place.remember(structs.replace(wanted.place.remembered(), port=platform.port))
+            yield platform
+    except OSError as error:
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise
+        why = "is used by another program" if error.errno == errno.EADDRINUSE else "may not be used"
+        raise click.ClickException(f"port {port} {why}; choose another: butleradm up --port N") from error
+
+
+def _prepare(wanted: Wanted) -> None:
+    """Note what this start is to achieve, so that the next one can go on if this one is interrupted."""
+    if wanted.place.is_new and (wanted.kubeconfig is None or wanted.simulate):
+        known = wanted.place.remembered()
+        wanted.place.remember(structs.replace(known, first_cluster="" if wanted.empty else "wanted"))
+
+
+def _announcement(wanted: Wanted, platform: Platform, health: str, clock: Clock) -> Running:
+    return Running(
+        data=str(wanted.place.data),
+        kubeconfig=str(wanted.kubeconfig or wanted.place.kubeconfig),
+        pid=os.getpid(),
+        url=platform.url,
+        health=health,
+        started=clock.now(),
+        version=__version__,
+        fast=wanted.fast,
+        simulated=wanted.kubeconfig is None or wanted.simulate,
+        remarks=platform.remarks,
+    )
+
+
+def _asked_to_stop() -> asyncio.Event:
+    """Set by the first Ctrl-C or SIGTERM; the second ends the process at once, which loses nothing."""
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+
+    def asked(number: int) -> None:
+        if stop.is_set():
+            os._exit(128 + number)
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, asked, number)
+    return stop
+
+
+def start_in_background(arguments: list[str]) -> None:
+    """Start `butleradm up` as a process of its own and wait until it can be used. Raises ClickException."""
+    program = [sys.executable, "-P", "-m", "butler.local", "up", "--background", *arguments]
+    process = subprocess.Popen(  # noqa: S603 - our own program with arguments of our own
+        program,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    said = []
+    with process.stdout:
+        for line in process.stdout:
+            if line.strip() == READY:
+                return
+            said.append(line.removeprefix("butleradm: "))
+    process.wait()
+    raise click.ClickException("".join(said).strip() or f"the platform ended with exit code {process.returncode}")
+
+
+async def go_to_background(platform: Platform, running: Running, stop: asyncio.Event) -> None:
+    """Say that the platform is ready, and from now on write only to the log."""
+    click.echo(READY)
+    sys.stdout.flush()
+    handle = os.open(Place(Path(running.data)).log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    for standard in (1, 2):
+        os.dup2(handle, standard)
+    os.close(handle)

@@ -1,0 +1,1 @@
+"""Machines of Cluster API: from bootstrap data to a node, and their end."""

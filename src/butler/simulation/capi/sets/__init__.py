@@ -1,0 +1,1 @@
+"""Machines of Cluster API in numbers: MachineSets and MachineDeployments."""

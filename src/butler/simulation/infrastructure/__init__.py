@@ -1,0 +1,1 @@
+"""Stand-in for the Cluster API provider of a simulated data centre."""

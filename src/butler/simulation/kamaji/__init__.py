@@ -1,0 +1,1 @@
+"""Stand-in for Kamaji and its Cluster API provider."""

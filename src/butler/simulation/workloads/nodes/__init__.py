@@ -1,0 +1,1 @@
+"""Where pods run: the scheduler and the kubelets."""

@@ -1,0 +1,1 @@
+"""Pods in numbers: Deployments, StatefulSets, DaemonSets."""

@@ -1,0 +1,1 @@
+"""How servers and programs are started for tests and benchmarks."""
