@@ -43,6 +43,7 @@ check: $(DEV) ## Format, lint, types, layers, injected time, generated files
 	$(BIN)/lint-imports
 	cd kubekit && ../$(BIN)/lint-imports
 	$(BIN)/python scripts/check_clock.py
+	$(BIN)/python scripts/check_structure.py
 	$(BIN)/python scripts/generate.py --check
 
 format: $(DEV) ## Bring the code into shape

@@ -34,7 +34,7 @@ async def butler(namespace: str) -> None:
     from kubekit.client.http import HttpClient
     from kubekit.client.protocol import Selection
     from kubekit.runtime.leader import LEASE, Election
-    from kubekit.runtime.manager import Manager, Settings
+    from kubekit.runtime.manager import Manager, ManagerSettings
     from kubekit.runtime.reconciler import Outcome, Reconciler
 
     latencies = Latencies()
@@ -51,7 +51,7 @@ async def butler(namespace: str) -> None:
     async with HttpClient(kubeconfig.load()) as client:
         await client.list(LEASE, Clusters.selection)
         sync = Sync()
-        manager = Manager(client, Settings("bench", Election("bench", namespace)))
+        manager = Manager(client, ManagerSettings("bench", Election("bench", namespace)))
         manager.add(Clusters())
         cache = manager.informers.of(TenantCluster, Clusters.selection)
         cache.handle(lambda old, new, news: sync.note(len(cache)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from testbed import building, go, places
+from testbed import builder, go, places
 from testbed.parts import MANIFESTS, PROGRAMS, Manifests, Program
 
 _BY_NAME: dict[str, Program | Manifests] = {
@@ -28,12 +28,12 @@ def main() -> int:
 
 def _build(names: list[str]) -> int:
     parts = [_BY_NAME[name] for name in names] or [part for part in _BY_NAME.values() if _is_usual(part)]
-    missing = [part for part in parts if building.is_missing(part)]
+    missing = [part for part in parts if builder.is_missing(part)]
     if missing and not go.is_installed():
         print("testbed: Go is needed to build the real programs; install Go 1.26 or newer", file=sys.stderr)
         return 1
     try:
-        building.build(missing)
+        builder.build(missing)
     except go.BuildFailed as failed:
         print(f"testbed: {failed}", file=sys.stderr)
         return 1

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from . import servers as real_servers
-from .embedded import Kubectl, Ran, ServerProcess, kubectl_for, start_server, stop_server
+from testbed.running import servers as real_servers
+from testbed.running.embedded import Kubectl, Ran, ServerProcess, kubectl_for, start_server, stop_server
 
 
 @pytest.fixture(scope="session")

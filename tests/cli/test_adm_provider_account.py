@@ -129,9 +129,6 @@ async def test_an_account_that_does_not_answer_is_one_line(account: Account) -> 
         assert len(refused.err.splitlines()) == 1
 
 
-# -- the end ----------------------------------------------------------------------------------------------------------
-
-
 async def test_a_provider_goes_with_its_secret_if_that_is_wanted(account: Account) -> None:
     await account.create("--no-check")
     gone = await account.adm("provider", "delete", account.name, "--yes", "--with-secret")

@@ -224,9 +224,6 @@ def test_programs_read_nothing_but_what_they_asked_for(user: User, form: str) ->
         assert yaml.safe_load(out)["kind"] in ("ProviderConfig", "List")
 
 
-# -- refusals ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -308,9 +305,6 @@ def test_a_draft_needs_no_platform(user: User) -> None:
     assert yaml.safe_load(shown.out)["spec"]["provider"] == "simulated"
 
 
-# -- questions --------------------------------------------------------------------------------------------------------
-
-
 def at_a_terminal(user: User, *arguments: str, answers: dict[str, str]) -> str:
     """Everything a terminal shows while somebody answers each question."""
     ours, theirs = pty.openpty()
@@ -356,9 +350,6 @@ def test_a_file_is_asked_for_where_nobody_types_a_credential(user: User, tmp_pat
     arguments = ("provider", "create", name, "--type", "harvester", "--network-name", "default/vms", "--no-check")
     at_a_terminal(user, *arguments, answers={"File with the kubeconfig: ": str(file)})
     assert stored(user, "secret", f"{name}-credentials")["data"].keys() == {"kubeconfig"}
-
-
-# -- the flags themselves ---------------------------------------------------------------------------------------------
 
 
 def test_no_flag_of_a_section_hides_one_of_the_command() -> None:

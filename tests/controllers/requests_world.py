@@ -33,7 +33,7 @@ from kubekit.errors import NotFound
 from kubekit.model.crd import definition
 from kubekit.model.resource import Resource
 from kubekit.runtime.events import EVENT
-from kubekit.runtime.manager import Manager, Settings
+from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.server.client import DirectClient
 from kubekit.server.kinds import crds
 from kubekit.server.kinds.builtin import catalogue
@@ -99,7 +99,9 @@ class World:
         self.connected: list[Provider] = []
 
     def start(self) -> None:
-        self.manager = Manager(self.wrap(self.client), Settings(), clock=self._loop.clock, chance=self._loop.chance)
+        self.manager = Manager(
+            self.wrap(self.client), ManagerSettings(), clock=self._loop.clock, chance=self._loop.chance
+        )
         accounts = Accounts(self.manager, self.surroundings, self._connect)
         add_provider_configs(self.manager, accounts)
         for add in (add_machines, add_load_balancers, add_images):
@@ -151,8 +153,6 @@ class World:
         if self.by_chance:
             return by_chance(self.surroundings.chance)(verb, knobs)
         return self.troubles(len(self.verbs) - 1, verb)
-
-    # -- what people do ---------------------------------------------------------------------------------------
 
     async def config(self, name: str = "lab", **spec: Any) -> None:
         wanted = {"metadata": {"name": name, "namespace": SYSTEM}, "spec": {"provider": "simulated", **spec}}

@@ -10,7 +10,7 @@ import pytest
 
 from butler.engines.capi.kinds import Cluster
 from butler.engines.kamaji.kinds import TenantControlPlane
-from butler.local.home import Place
+from butler.local.home import Home
 from butler.local.installation import install_definitions
 from butler.local.on_cluster import attached, definitions, survey
 from butler.local.platform import Options
@@ -30,8 +30,8 @@ def config_of(server: Server) -> Config:
     return kubeconfig.load(server.kubeconfig)
 
 
-def place_in(tmp_path: Path) -> Place:
-    return Place(tmp_path / "attached")
+def place_in(tmp_path: Path) -> Home:
+    return Home(tmp_path / "attached")
 
 
 async def install_as_others(client: Client, *kinds: Any) -> None:

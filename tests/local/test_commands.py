@@ -16,8 +16,6 @@ from kubekit.server.serve.server import lock
 from testbed.running.embedded import BIN
 from tests.local.shells import Shell
 
-# -- a platform that runs ------------------------------------------------------------------------------------------
-
 
 def test_a_second_start_says_that_the_platform_runs_already(started: Shell) -> None:
     again = started.butleradm("up")
@@ -84,9 +82,6 @@ def test_nobody_writes_while_nothing_happens(started: Shell) -> None:
     assert json.loads(before)["metadata"]["resourceVersion"] == json.loads(after)["metadata"]["resourceVersion"]
 
 
-# -- starting and stopping -----------------------------------------------------------------------------------------
-
-
 def test_a_platform_starts_again_on_its_port_and_says_that_it_goes_on(shell: Shell) -> None:
     shell.up("--empty")
     before = shell.announcement()
@@ -147,9 +142,6 @@ def test_data_is_removed_only_when_that_is_confirmed(shell: Shell) -> None:
     process.communicate(timeout=20)
     assert process.returncode == 0
     assert not shell.data.exists()
-
-
-# -- without a platform --------------------------------------------------------------------------------------------
 
 
 def test_stopping_what_does_not_run_is_no_error(shell: Shell) -> None:

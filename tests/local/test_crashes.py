@@ -14,7 +14,7 @@ import pytest
 
 from butler.api.cluster import TenantCluster
 from butler.engines.capi.kinds import Machine
-from butler.local.home import Place, Remembered
+from butler.local.home import Home, Remembered
 from butler.local.installation import NAMESPACE
 from butler.local.platform import Options, Platform, running
 from butler.providers.simulated.datacentre import DataCentre
@@ -88,7 +88,7 @@ async def dies_first(platform: Platform, done: Done, fate: Fate) -> bool:
 
 
 @asynccontextmanager
-async def started(place: Place, delays: Delays, fate: Fate | None = None) -> AsyncIterator[Platform]:
+async def started(place: Home, delays: Delays, fate: Fate | None = None) -> AsyncIterator[Platform]:
     """A platform, always on the same port."""
 
     def wrap(client: Client) -> Client:
@@ -99,7 +99,7 @@ async def started(place: Place, delays: Delays, fate: Fate | None = None) -> Asy
         yield platform
 
 
-async def live(place: Place, delays: Delays, act: Act | None, done: Done, fate: Fate) -> bool:
+async def live(place: Home, delays: Delays, act: Act | None, done: Done, fate: Fate) -> bool:
     """Run a platform until a cluster is as it should be, or the process dies; answers whether it died."""
     try:
         async with started(place, delays, fate) as platform:
@@ -130,7 +130,7 @@ async def settled(client: Client, kind: Any, count: int) -> list[Any]:
                 break
 
 
-async def check(place: Place, workers: int) -> None:
+async def check(place: Home, workers: int) -> None:
     """Exactly one VM, one Machine and one node per worker; and nothing else anywhere."""
     async with started(place, NONE) as platform:
         client = platform.client
@@ -146,7 +146,7 @@ async def check(place: Place, workers: int) -> None:
 
 @pytest.mark.parametrize(("delays", "first"), [(NONE, 1), (SHORT, 6)])
 async def test_a_cluster_survives_kills_at_every_turn_of_its_life(tmp_path: Path, delays: Delays, first: int) -> None:
-    place, kills = Place(tmp_path / "data"), 0
+    place, kills = Home(tmp_path / "data"), 0
     for act, done, workers in LIFE:
         attempt = 0
         begin: Act | None = act
@@ -159,7 +159,7 @@ async def test_a_cluster_survives_kills_at_every_turn_of_its_life(tmp_path: Path
 
 async def test_the_client_of_a_dead_process_writes_nothing(tmp_path: Path) -> None:
     fate = Fate(1, is_before=True)
-    async with started(Place(tmp_path / "data"), NONE) as platform:
+    async with started(Home(tmp_path / "data"), NONE) as platform:
         writing = asyncio.ensure_future(create(Mortal(platform.client, fate)))
         await fate.came.wait()
         with pytest.raises(NotFound):

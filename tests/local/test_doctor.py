@@ -16,7 +16,7 @@ from butler.api.sections.simulated import SimulatedSection
 from butler.api.team import Team
 from butler.local.checks import computer, inside
 from butler.local.checks.finding import Finding, Verdict
-from butler.local.home import Place, Remembered, Running
+from butler.local.home import Home, Remembered, Running
 from butler.local.platform import Options, Platform, answering_health, running
 from butler.providers.contract import MachineOrder
 from butler.providers.simulated.datacentre import DataCentre
@@ -28,9 +28,9 @@ from kubekit.server.serve.server import Server, lock
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     monkeypatch.setenv("BUTLER_HOME", str(tmp_path / "home"))
-    place = Place(tmp_path / "home" / "local")
+    place = Home(tmp_path / "home" / "local")
     place.remember(Remembered())
     return place
 
@@ -42,70 +42,70 @@ def the_failure(findings: Iterable[Finding]) -> Finding:
     return failures[0]
 
 
-def test_a_data_directory_that_is_open_to_all(place: Place) -> None:
+def test_a_data_directory_that_is_open_to_all(place: Home) -> None:
     place.data.chmod(0o755)
     assert the_failure(computer.data_directory(place)).remedy == f"chmod 700 {place.data}"
 
 
 def test_a_data_directory_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert "--data" in the_failure(computer.data_directory(Place(tmp_path / "file"))).remedy
+    assert "--data" in the_failure(computer.data_directory(Home(tmp_path / "file"))).remedy
 
 
 def test_a_data_directory_that_is_not_there_yet_is_well(tmp_path: Path) -> None:
-    assert [one.verdict for one in computer.data_directory(Place(tmp_path / "new" / "one"))] == [Verdict.PASS]
+    assert [one.verdict for one in computer.data_directory(Home(tmp_path / "new" / "one"))] == [Verdict.PASS]
 
 
-def test_a_full_disk(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk(place: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(computer, "_LEAST_SPACE", 10**18)
     assert "make room" in the_failure(computer.free_space(place)).remedy
 
 
-def test_an_old_python(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_python(place: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(computer, "_OLDEST_PYTHON", (4, 0))
     assert "install Python" in the_failure(computer.python(place)).remedy
 
 
-def test_a_port_of_another_program(place: Place) -> None:
+def test_a_port_of_another_program(place: Home) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         place.remember(Remembered(port=port))
         assert f"{port} is used by another program" in the_failure(computer.port(place)).message
 
 
-def test_a_process_on_the_data_that_is_no_platform(place: Place) -> None:
+def test_a_process_on_the_data_that_is_no_platform(place: Home) -> None:
     held = lock(place.data)
     found = the_failure(computer.lock(place))
     os.close(held)
     assert f"kill {os.getpid()}" in found.remedy
 
 
-def test_a_kubeconfig_that_others_can_read(place: Place) -> None:
+def test_a_kubeconfig_that_others_can_read(place: Home) -> None:
     place.kubeconfig.write_text("")
     place.kubeconfig.chmod(0o644)
     assert the_failure(computer.access(place)).remedy == f"chmod 600 {place.kubeconfig}"
 
 
-def test_a_kubeconfig_that_is_none(place: Place) -> None:
+def test_a_kubeconfig_that_is_none(place: Home) -> None:
     place.kubeconfig.write_text("{")
     place.kubeconfig.chmod(0o600)
     assert "written again" in the_failure(computer.access(place)).remedy
 
 
-async def test_a_kubeconfig_that_is_missing(place: Place) -> None:
+async def test_a_kubeconfig_that_is_missing(place: Home) -> None:
     async with Server(place.data):
         pass
     place.kubeconfig.unlink()
     assert "is missing" in the_failure(computer.access(place)).message
 
 
-async def test_a_kubeconfig_of_another_platform(place: Place) -> None:
+async def test_a_kubeconfig_of_another_platform(place: Home) -> None:
     async with Server(place.data) as server:
         place.announce(announcement(place, "https://127.0.0.1:1"))
         assert server.url in the_failure(computer.access(place)).message
 
 
-async def test_certificates_that_are_about_to_expire(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_certificates_that_are_about_to_expire(place: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     async with Server(place.data):
         pass
     assert [one.verdict for one in computer.certificates(place)] == [Verdict.PASS]
@@ -113,13 +113,13 @@ async def test_certificates_that_are_about_to_expire(place: Place, monkeypatch: 
     assert "renewed" in next(iter(computer.certificates(place))).remedy
 
 
-def test_a_clock_that_went_back(place: Place) -> None:
+def test_a_clock_that_went_back(place: Home) -> None:
     later = (datetime.now(UTC) + timedelta(days=1)).timestamp()
     os.utime(place.data / "settings.json", (later, later))
     assert "set the clock" in the_failure(computer.clock(place)).remedy
 
 
-def announcement(place: Place, url: str, health: str = "") -> Running:
+def announcement(place: Home, url: str, health: str = "") -> Running:
     return Running(
         data=str(place.data),
         kubeconfig=str(place.kubeconfig),
@@ -132,34 +132,34 @@ def announcement(place: Place, url: str, health: str = "") -> Running:
 
 
 @pytest.fixture
-async def platform(place: Place) -> AsyncIterator[Platform]:
+async def platform(place: Home) -> AsyncIterator[Platform]:
     async with running(place, Options(delays=NONE)) as platform, answering_health(platform) as health:
         place.announce(announcement(place, platform.url, health))
         yield platform
 
 
-async def test_a_definition_of_another_version(place: Place, platform: Platform) -> None:
+async def test_a_definition_of_another_version(place: Home, platform: Platform) -> None:
     change = {"spec": {"names": {"shortNames": ["crew"]}}}
     await platform.client.patch(DEFINITION, "teams.butler.butlerlabs.dev", change)
     assert "teams" in the_failure(await inside.definitions(place, platform.client)).message
 
 
-async def test_a_definition_that_is_missing(place: Place, platform: Platform) -> None:
+async def test_a_definition_that_is_missing(place: Home, platform: Platform) -> None:
     await platform.client.delete(DEFINITION, "workspaces.butler.butlerlabs.dev")
     assert "workspaces" in the_failure(await inside.definitions(place, platform.client)).message
 
 
-async def test_a_controller_with_a_problem(place: Place, platform: Platform) -> None:
+async def test_a_controller_with_a_problem(place: Home, platform: Platform) -> None:
     platform.managers[0].informers.of(Team).heard = -1e9
     assert "has heard nothing" in the_failure(await inside.controllers(place, platform.client)).message
 
 
-async def test_a_platform_whose_health_cannot_be_asked(place: Place, platform: Platform) -> None:
+async def test_a_platform_whose_health_cannot_be_asked(place: Home, platform: Platform) -> None:
     place.announce(announcement(place, platform.url, "http://127.0.0.1:1"))
     assert "does not answer" in the_failure(await inside.controllers(place, platform.client)).message
 
 
-async def test_a_provider_that_is_not_ready(place: Place, platform: Platform) -> None:
+async def test_a_provider_that_is_not_ready(place: Home, platform: Platform) -> None:
     change = {"status": {"ready": False}}
     await platform.client.patch(ProviderConfig, "simulated", change, "butler-system", subresource="status")
     failure = the_failure(await inside.providers(place, platform.client))
@@ -167,7 +167,7 @@ async def test_a_provider_that_is_not_ready(place: Place, platform: Platform) ->
     assert failure.remedy == "kubectl describe providerconfig simulated -n butler-system"
 
 
-async def test_a_deletion_that_is_stuck(place: Place, platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_deletion_that_is_stuck(place: Home, platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
     stuck = TenantCluster(metadata=ObjectMeta(name="shop", namespace="default", finalizers=("mine.example/wait",)))
     await platform.client.create(stuck)
     await platform.client.delete(TenantCluster, "shop", "default")
@@ -176,7 +176,7 @@ async def test_a_deletion_that_is_stuck(place: Place, platform: Platform, monkey
     assert "default/shop" in the_failure(await inside.deletions(place, platform.client)).message
 
 
-async def test_a_machine_that_nobody_owns(place: Place, platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_machine_that_nobody_owns(place: Home, platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
     order = MachineOrder("stray", "a-token", 1, 1024, 10)
     datacentre = DataCentre(place.datacentre)
     datacentre.create("somebody", order, Knobs.of(SimulatedSection(), "test"))

@@ -8,25 +8,25 @@ from pathlib import Path
 
 import pytest
 
-from butler.local.home import Place, Remembered, Running, announced, default_place
+from butler.local.home import Home, Remembered, Running, announced, default_place
 from kubekit.server.serve.server import lock
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     monkeypatch.setenv("BUTLER_HOME", str(tmp_path / "home"))
     place = default_place()
     place.remember(Remembered())
     return place
 
 
-def running_as(pid: int, place: Place) -> Running:
+def running_as(pid: int, place: Home) -> Running:
     return Running(
         data=str(place.data), kubeconfig="k", pid=pid, url="https://h:1", started=datetime.now(UTC), version="1"
     )
 
 
-def test_a_platform_that_holds_its_data_is_found(place: Place) -> None:
+def test_a_platform_that_holds_its_data_is_found(place: Home) -> None:
     held = lock(place.data)
     running = running_as(os.getpid(), place)
     place.announce(running)
@@ -35,18 +35,18 @@ def test_a_platform_that_holds_its_data_is_found(place: Place) -> None:
     os.close(held)
 
 
-def test_a_platform_that_was_killed_is_not_found(place: Place) -> None:
+def test_a_platform_that_was_killed_is_not_found(place: Home) -> None:
     place.announce(running_as(os.getpid(), place))
     assert place.running() is None
     assert announced() is None
 
 
-def test_a_process_that_only_has_the_same_number_is_not_taken_for_the_platform(place: Place) -> None:
+def test_a_process_that_only_has_the_same_number_is_not_taken_for_the_platform(place: Home) -> None:
     place.announce(running_as(1, place))
     assert place.running() is None
 
 
-def test_who_stops_takes_back_only_their_own_announcement(place: Place) -> None:
+def test_who_stops_takes_back_only_their_own_announcement(place: Home) -> None:
     held = lock(place.data)
     place.announce(running_as(1, place))
     place.withdraw()
@@ -54,7 +54,7 @@ def test_who_stops_takes_back_only_their_own_announcement(place: Place) -> None:
     os.close(held)
 
 
-def test_damaged_notes_are_as_good_as_none(place: Place) -> None:
+def test_damaged_notes_are_as_good_as_none(place: Home) -> None:
     (place.data / "settings.json").write_text("{")
     (place.data / "running.json").write_text("[]")
     assert place.remembered() == Remembered()

@@ -19,7 +19,7 @@ from butler.controllers.cluster.explanation import explain
 from butler.engines.capi.kinds import Machine
 from butler.engines.core import Secret
 from butler.engines.tenants import Tenants, admin_kubeconfig_secret
-from butler.local.home import Place
+from butler.local.home import Home
 from butler.local.platform import Options, running
 from butler.providers import registry
 from butler.simulation.delays import NONE
@@ -54,7 +54,7 @@ class World:
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with running(Place(tmp_path / "data"), Options(delays=NONE)) as platform:
+    async with running(Home(tmp_path / "data"), Options(delays=NONE)) as platform:
         await create(platform.client)
         await until(platform.client, runs("v1.31.4", 2))
         world = World(platform.client)

@@ -18,7 +18,7 @@ from butler.controllers.cluster import kinds
 from butler.controllers.cluster.change_plan import UNKNOWN_UID, Action, Plan, plan_change, plan_deletion
 from butler.controllers.cluster.explanation import explain
 from butler.engines.capi.kinds import Machine
-from butler.local.home import Place
+from butler.local.home import Home
 from butler.local.platform import Options, running
 from butler.providers import registry
 from butler.simulation.delays import NONE
@@ -120,7 +120,7 @@ def _is_settled(now: TenantCluster, generation: int) -> bool:
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with running(Place(tmp_path / "data"), Options(delays=NONE)) as platform:
+    async with running(Home(tmp_path / "data"), Options(delays=NONE)) as platform:
         yield World(platform.client)
 
 

@@ -14,7 +14,7 @@ from butler.api.provider import ProviderConfig, ProviderConfigSpec
 from butler.api.sections.proxmox import ProxmoxSection
 from butler.api.shared import SYSTEM_NAMESPACE, ProviderRef, ProviderType, SecretRef
 from butler.engines.capi.kinds import Machine
-from butler.local.home import Place
+from butler.local.home import Home
 from butler.local.installation import NAMESPACE
 from butler.local.platform import Options, Platform, running
 from butler.providers.simulated.datacentre import DataCentre
@@ -29,12 +29,12 @@ POD = Address("", "v1", "Pod", "pods", True)
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path / "data")
+def place(tmp_path: Path) -> Home:
+    return Home(tmp_path / "data")
 
 
 @pytest.fixture
-async def platform(place: Place) -> AsyncIterator[Platform]:
+async def platform(place: Home) -> AsyncIterator[Platform]:
     async with running(place, Options(delays=NONE)) as platform:
         yield platform
 
@@ -65,7 +65,7 @@ async def test_controllers_may_do_what_they_do_and_no_more(platform: Platform) -
     assert refusals(platform) == 1
 
 
-async def test_a_cluster_leaves_nothing_behind(place: Place, platform: Platform) -> None:
+async def test_a_cluster_leaves_nothing_behind(place: Home, platform: Platform) -> None:
     before = {item["metadata"]["name"] for item in (await platform.client.list(NAMESPACE)).items}
     await live_and_die(platform)
     assert (await platform.client.list(Machine)).items == ()
@@ -83,7 +83,7 @@ async def test_a_platform_with_a_running_cluster_has_nothing_to_do_now_or_later(
             await asyncio.sleep(0)
 
 
-async def test_leaving_by_an_exception_leaves_the_data_free(place: Place) -> None:
+async def test_leaving_by_an_exception_leaves_the_data_free(place: Home) -> None:
     with pytest.raises(BaseExceptionGroup):
         async with running(place, Options(delays=NONE)):
             raise RuntimeError("gone")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from butler.api.machine import ImageSync, LoadBalancerRequest, MachineRequest
-from butler.local.home import Place
+from butler.local.home import Home
 from butler.local.platform import Options, Platform, running
 from butler.local.system import SIMULATED
 from butler.simulation.delays import NONE
@@ -21,7 +21,7 @@ SYSTEM = "butler-system"
 
 @pytest.fixture
 async def platform(tmp_path: Path) -> AsyncIterator[Platform]:
-    async with running(Place(tmp_path / "data"), Options(delays=NONE)) as platform:
+    async with running(Home(tmp_path / "data"), Options(delays=NONE)) as platform:
         yield platform
 
 

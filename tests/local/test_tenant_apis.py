@@ -16,7 +16,7 @@ from kubekit.clock import SystemClock
 from kubekit.errors import Forbidden, NotFound, ServiceUnavailable
 from kubekit.model.resource import Address
 from kubekit.server.access import kubeconfig
-from kubekit.server.access.authority import KeyPair
+from kubekit.server.access.identities import KeyPair
 from kubekit.server.client import DirectClient
 from kubekit.server.serve.server import Server
 

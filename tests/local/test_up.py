@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from butler.local.home import Place
+from butler.local.home import Home
 from tests.local.shells import Shell
 
 
@@ -35,7 +35,7 @@ def test_a_first_cluster_that_was_deleted_does_not_come_back(shell: Shell) -> No
 def kill(shell: Shell) -> None:
     """As if the power had failed."""
     os.kill(shell.announcement()["pid"], signal.SIGKILL)
-    while Place(shell.data).is_held():
+    while Home(shell.data).is_held():
         pass
 
 

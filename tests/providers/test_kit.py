@@ -49,9 +49,6 @@ def test_every_rule_for_controllers_is_cited_by_a_test() -> None:
     assert cited == set(OF_CONTROLLERS)
 
 
-# -- providers that break a rule --------------------------------------------------------------------------------------
-
-
 class Forgetful(Simulated):
     """Takes every order for a new one."""
 

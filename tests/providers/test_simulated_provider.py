@@ -62,9 +62,6 @@ def order(name: str = "web-0", token: str = "", **changed: Any) -> MachineOrder:
     return MachineOrder(name=name, token=token or f"uid-of-{name}", **wanted)
 
 
-# -- a machine's life --------------------------------------------------------------------------------------------------
-
-
 async def test_a_machine_boots_without_anyone_writing_anything(world: World) -> None:
     account = world.account(boot_delay="30s")
     asked = await account.create(order())
@@ -150,9 +147,6 @@ def test_a_damaged_file_and_one_from_the_future_are_refused(tmp_path: Path) -> N
         DataCentre(tmp_path / "newer.db")
 
 
-# -- every call fails once before and once after it took effect ----------------------------------------------------
-
-
 def each_call_fails(before: int, after: int) -> Weather:
     """Every verb fails so often before and so often after taking effect, and then works."""
     plans: dict[str, Iterator[Trouble]] = {}
@@ -195,9 +189,6 @@ async def test_the_knobs_that_duplicate_do_so(world: World) -> None:
     await account.delete("web-0", "uid-of-web-0")
     world.clock.pass_by(1)
     assert world.datacentre.machines() == []
-
-
-# -- knobs ------------------------------------------------------------------------------------------------------------
 
 
 async def test_calls_fail_about_as_often_as_the_section_says(world: World) -> None:
@@ -305,9 +296,6 @@ async def test_every_call_of_every_account_is_counted(world: World) -> None:
     assert traffic.calls == 4
 
 
-# -- what there is to choose from --------------------------------------------------------------------------------------
-
-
 async def test_images_are_the_one_there_always_is_and_those_that_were_brought(world: World) -> None:
     account = world.account(boot_delay="10s")
     bringing = images.connect(account)
@@ -345,9 +333,6 @@ def test_a_section_that_makes_no_sense_is_refused_by_field(world: World, section
     with pytest.raises(InvalidConfiguration) as raised:
         world.account(**section)
     assert raised.value.path == path
-
-
-# -- the registry -----------------------------------------------------------------------------------------------------
 
 
 def config(**spec: Any) -> ProviderConfig:

@@ -130,9 +130,6 @@ def listed(objects: Iterable[Json]) -> str:
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)})
 
 
-# -- Cluster API ------------------------------------------------------------------------------------------------
-
-
 class _Clients:
     """How the API server reaches the webhooks of one manager."""
 
@@ -187,9 +184,6 @@ def _manager(cluster: Cluster, name: str, webhook_port: int) -> Iterator[tuple[R
         yield started, health
 
 
-# -- Kamaji -----------------------------------------------------------------------------------------------------
-
-
 @contextmanager
 def _kamaji_manager(cluster: Cluster, folder: Path) -> Iterator[Running]:
     health = free_port()
@@ -236,9 +230,6 @@ def _data_store(endpoint: str) -> Json:
         "metadata": {"name": "default"},
         "spec": {"driver": "etcd", "endpoints": [endpoint], "tlsConfig": security},
     }
-
-
-# -- Flux -------------------------------------------------------------------------------------------------------
 
 
 @contextmanager

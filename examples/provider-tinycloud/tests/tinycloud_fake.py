@@ -66,8 +66,6 @@ class Tinycloud:
             "public": server["public"] if status == "running" else [],
         }
 
-    # -- the API ----------------------------------------------------------------------------------------------
-
     def app(self) -> web.Application:
         app = web.Application(middlewares=[troubling(self.faults), self._admit])
         app.router.add_get("/v1/account", self._account)

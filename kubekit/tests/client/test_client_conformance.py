@@ -45,9 +45,6 @@ async def events(client: Client, kind: Any, selection: Selection, version: str, 
     return found
 
 
-# -- objects, typed and not ------------------------------------------------------------------------------------------
-
-
 async def test_a_typed_object_comes_back_as_its_class(world: World) -> None:
     made = await world.client.create(widget("a", world.namespace, labels={"tier": "front"}))
     assert isinstance(made, Widget)
@@ -116,9 +113,6 @@ async def test_without_a_name_the_client_manages_the_fields(world: World) -> Non
     assert [entry["manager"] for entry in made["metadata"]["managedFields"]] == ["kubekit"]
 
 
-# -- lists -----------------------------------------------------------------------------------------------------------
-
-
 async def test_a_list_is_complete_whatever_its_pages(world: World) -> None:
     for number in range(7):
         await world.client.create(widget(f"w{number}", world.namespace))
@@ -168,9 +162,6 @@ async def test_selectors_choose(world: World, labels: str, fields: str, names: l
     await world.client.create(widget("d", world.namespace))
     listed = await world.client.list(Widget, Selection(world.namespace, labels, fields), page=1)
     assert [one.metadata.name for one in listed.items] == names
-
-
-# -- patches ---------------------------------------------------------------------------------------------------------
 
 
 async def test_a_merge_patch_changes_what_it_names(world: World) -> None:
@@ -234,9 +225,6 @@ async def test_a_patch_that_changes_nothing_makes_no_version(world: World) -> No
     assert again.metadata.resource_version == made.metadata.resource_version
 
 
-# -- server-side apply -----------------------------------------------------------------------------------------------
-
-
 async def test_an_apply_creates_and_then_changes(world: World) -> None:
     made = await world.client.apply(widget("a", world.namespace), manager="one")
     assert isinstance(made, Widget)
@@ -271,9 +259,6 @@ async def test_a_rehearsed_apply_stores_nothing(world: World) -> None:
 async def test_an_apply_of_a_dict_need_not_say_what_it_is(world: World) -> None:
     made = await world.client.apply(config_map("a", world.namespace), CONFIG_MAP, manager="one")
     assert (made["kind"], made["data"]) == ("ConfigMap", {"key": "value"})
-
-
-# -- parts of an object ----------------------------------------------------------------------------------------------
 
 
 async def test_status_is_written_apart_from_the_rest(world: World) -> None:
@@ -313,9 +298,6 @@ async def test_a_kind_without_a_scale_has_none(world: World) -> None:
     await world.client.create(config_map("a", world.namespace), CONFIG_MAP)
     with pytest.raises(NotFound):
         await get_scale(world.client, CONFIG_MAP, "a", world.namespace)
-
-
-# -- deletion --------------------------------------------------------------------------------------------------------
 
 
 async def test_a_deleted_object_is_gone(world: World) -> None:
@@ -406,9 +388,6 @@ async def test_nothing_goes_into_a_namespace_that_ends(world: World) -> None:
     assert refused.value.details is not None
     assert "NamespaceTerminating" in [cause.reason for cause in refused.value.details.causes]
     await world.client.patch(Widget, "a", {"metadata": {"finalizers": None}}, held)
-
-
-# -- refusals --------------------------------------------------------------------------------------------------------
 
 
 async def test_not_found_says_what(world: World) -> None:
@@ -510,9 +489,6 @@ async def test_what_a_kind_does_not_offer_is_not_allowed(world: World) -> None:
         await world.client.delete(status, "scheduler")
     with pytest.raises(MethodNotAllowed):
         await world.client.list(review)
-
-
-# -- watches ---------------------------------------------------------------------------------------------------------
 
 
 async def test_a_watch_tells_all_changes_in_order(world: World) -> None:

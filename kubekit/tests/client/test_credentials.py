@@ -73,9 +73,6 @@ def tokens(place: Place) -> list[str]:
     return [request.headers.get("Authorization", "").removeprefix("Bearer ") for request in place.requests]
 
 
-# -- plug-ins --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("version", [V1, "client.authentication.k8s.io/v1beta1"])
 async def test_a_plug_in_is_told_about_the_cluster_and_answers_with_a_token(tmp_path: Path, version: str) -> None:
     told = tmp_path / "told"
@@ -204,9 +201,6 @@ async def test_a_plug_in_can_answer_with_a_certificate(tmp_path: Path) -> None:
             assert "someone" in str(await get(client))
 
 
-# -- files -----------------------------------------------------------------------------------------------------------
-
-
 async def test_a_token_file_is_read_again_when_it_changes(tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text("one\n")
@@ -253,9 +247,6 @@ async def test_certificate_files_are_read_again_when_the_server_refuses_them(tmp
     async with serving(picky, pki) as place, HttpClient(place.config(User(*files))) as client:
         assert (await get(client))["kind"] == "Pod"
         assert len(place.requests) == 2
-
-
-# -- what is sent ----------------------------------------------------------------------------------------------------
 
 
 async def test_a_password_is_sent_as_such(tmp_path: Path) -> None:

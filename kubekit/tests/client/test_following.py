@@ -83,9 +83,6 @@ async def following(client: Any, kind: Any, selection: Selection) -> AsyncIterat
         yield Story(news)
 
 
-# -- on every API ----------------------------------------------------------------------------------------------------
-
-
 async def test_first_comes_what_there_is_and_then_what_changes(world: World) -> None:
     await world.client.create(widget("a", world.namespace))
     async with following(world.client, Widget, world.here) as story:
@@ -155,9 +152,6 @@ async def test_a_restarted_server_is_followed_on(tmp_path: Path) -> None:
             await relay.cut()
     assert story.changes == [(Signal.ADDED, "a"), (Signal.ADDED, "b")]
     assert story.snapshots == 1
-
-
-# -- on an API that misbehaves ---------------------------------------------------------------------------------------
 
 
 class Unreliable:

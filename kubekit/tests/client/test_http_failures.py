@@ -86,9 +86,6 @@ async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
     await reader.read()
 
 
-# -- answers ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("code", "status", "kind"),
     [
@@ -192,9 +189,6 @@ async def test_an_object_that_is_not_as_its_class_says_is_named() -> None:
                 await call
 
 
-# -- connections -----------------------------------------------------------------------------------------------------
-
-
 async def test_a_closed_port_is_named() -> None:
     async with talking(silent) as place:
         pass
@@ -266,9 +260,6 @@ async def test_an_object_may_be_larger_than_what_is_sent_at_once() -> None:
     assert sizes == [2**21 + len('{"data":""}')]
 
 
-# -- watches ---------------------------------------------------------------------------------------------------------
-
-
 async def test_a_line_may_be_long_and_come_in_pieces() -> None:
     line = event("ADDED", 2, data={"big": "x" * 6_000_000})
     pieces = [line[start : start + 50_000] for start in range(0, len(line), 50_000)]
@@ -336,9 +327,6 @@ async def test_a_list_whose_token_expires_is_started_once_more() -> None:
         assert (len(listed.items), listed.version, len(place.requests)) == (1, "9", 3)
 
 
-# -- TLS -------------------------------------------------------------------------------------------------------------
-
-
 async def test_a_certificate_for_another_name_is_refused_and_said(tmp_path: Path) -> None:
     async with serving(answering(POD), keys(tmp_path / "pki")) as place:
         with pytest.raises(ServiceUnavailable, match=r"certificate is refused: Hostname mismatch.*'other.example.com'"):
@@ -392,9 +380,6 @@ async def test_an_authority_that_is_no_certificate_is_said() -> None:
     config = Config(Cluster("https://127.0.0.1:1", Material(b"nonsense", None, "config", "certificate-authority-data")))
     with pytest.raises(InvalidConfiguration, match="config: certificate-authority-data: this is not a PEM certificate"):
         await get(config)
-
-
-# -- proxies ---------------------------------------------------------------------------------------------------------
 
 
 def tunnel(seen: list[bytes], refusal: bytes = b"") -> Callable[..., Any]:

@@ -40,9 +40,6 @@ def both_are_clients(over_http: HttpClient, direct: DirectClient) -> tuple[Clien
     return over_http, direct
 
 
-# -- headers and paths -----------------------------------------------------------------------------------------------
-
-
 async def test_a_server_below_a_path_is_reached(server: Server) -> None:
     await server.add_space("demo")
     path = server.data / "demo.kubeconfig"
@@ -92,9 +89,6 @@ def test_an_object_says_what_it_is_even_if_its_class_does_not() -> None:
     body = json.loads(codec_for(Widget).body(widget("a", "team")))
     assert (body["apiVersion"], body["kind"]) == (WIDGET.api_version, "Widget")
     assert json.loads(codec_for(CONFIG_MAP).body({"data": {}}))["kind"] == "ConfigMap"
-
-
-# -- the server itself -----------------------------------------------------------------------------------------------
 
 
 async def test_the_version_of_a_server_is_told(client: HttpClient) -> None:
@@ -162,9 +156,6 @@ async def test_an_older_server_tells_the_same_in_more_words(server: Server, clie
         }
 
     assert flat(found) == flat(modern)
-
-
-# -- pods ------------------------------------------------------------------------------------------------------------
 
 
 async def test_a_pod_is_evicted_as_its_budget_allows(client: HttpClient) -> None:
@@ -302,9 +293,6 @@ async def test_a_server_without_nodes_says_why_it_cannot_run_commands(client: Ht
     with pytest.raises(BadRequest, match="pod a does not have a host assigned"):
         async with client.exec("a", "default", ["ls"]):
             pass
-
-
-# -- importing -------------------------------------------------------------------------------------------------------
 
 
 def test_only_the_client_over_http_needs_an_http_library() -> None:

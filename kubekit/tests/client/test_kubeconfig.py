@@ -45,9 +45,6 @@ def loaded(tmp_path: Path, data: Any) -> Config:
     return kubeconfig.load(written(tmp_path / "config", data), environ={})
 
 
-# -- which files -----------------------------------------------------------------------------------------------------
-
-
 def test_an_explicit_path_wins(tmp_path: Path) -> None:
     other = written(tmp_path / "other", content("other"))
     environ = {"KUBECONFIG": str(other), "HOME": str(tmp_path)}
@@ -96,8 +93,6 @@ def test_a_new_entry_goes_into_the_first_file_that_exists(tmp_path: Path) -> Non
     there.unlink()
     assert kubeconfig.default_path(environ) == tmp_path / "b"
 
-
-# -- merging ---------------------------------------------------------------------------------------------------------
 
 FIRST = {
     "clusters": [{"name": "shared", "cluster": {"server": "https://first"}}],
@@ -165,9 +160,6 @@ def test_a_command_with_a_path_is_relative_too_but_a_bare_one_is_searched_for(tm
 
     assert command("bin/login") == f"{tmp_path}/bin/login"
     assert command("login") == "login"
-
-
-# -- fields ----------------------------------------------------------------------------------------------------------
 
 
 def test_every_field_of_a_cluster_is_read(tmp_path: Path) -> None:
@@ -241,9 +233,6 @@ def test_null_is_as_good_as_nothing(tmp_path: Path) -> None:
     data["users"] = [{"name": "one", "user": {"token": SECRET, "as-groups": None, "exec": None}}]
     assert loaded(tmp_path, data).user.token == SECRET
     assert loaded(tmp_path, content() | {"users": [{"name": "one", "user": None}]}).user == User()
-
-
-# -- errors ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from kubekit.client.blocking import OneShot, can_reach
+from kubekit.client.blocking_client import OneShot, can_reach
 from kubekit.client.config import Cluster, Config, ExecPlugin, Impersonation, Material, User
 from kubekit.client.protocol import Selection
 from kubekit.errors import Forbidden, InvalidConfiguration, NotFound, ServiceUnavailable, Timeout, Unauthorized

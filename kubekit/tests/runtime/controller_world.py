@@ -11,7 +11,7 @@ from msgspec import structs
 from kubekit.client.protocol import Selection
 from kubekit.runtime.client_wrapper import Call, Go, WrappedClient
 from kubekit.runtime.events import EVENT
-from kubekit.runtime.manager import Manager, Settings
+from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.runtime.queue import Backoff
 from kubekit.runtime.reconciler import Outcome, Reconciler
 from kubekit.testing import deterministic_loop
@@ -73,7 +73,7 @@ class World:
         self.client = Counting(self.space.client())
         self.manager = Manager(
             self.client,
-            Settings("test", backoff=Backoff(first=1.0, variation=0.0)),
+            ManagerSettings("test", backoff=Backoff(first=1.0, variation=0.0)),
             clock=loop.clock,
             chance=loop.chance,
         )

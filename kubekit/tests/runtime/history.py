@@ -54,8 +54,6 @@ class History(Stage):
             with suppress(ApiError):
                 await self._random.choices(deeds, weights)[0]()
 
-    # -- what must hold in the end ----------------------------------------------------------------------------
-
     async def _settle(self) -> None:
         self._check_violations()
         deadline = self._loop.time() + PATIENCE

@@ -78,8 +78,6 @@ class Stage:
         with suppress(ApiError):
             await self._client.patch(Widget, name, {"spec": {"size": size}}, NAMESPACE)
 
-    # -- in times of trouble ----------------------------------------------------------------------------------
-
     def _deeds(self) -> tuple[list[Deed], list[int]]:
         """With how often each is done: some often and others not at all, so that what hides behind the rest shows."""
         deeds: list[tuple[int, Deed]] = [
@@ -195,8 +193,6 @@ class Stage:
 
     async def _change(self, change: dict[str, Any]) -> None:
         await self._client.patch(Widget, self._name(), change, NAMESPACE)
-
-    # -- in quiet times: one thing at a time, and nothing after it to hide what went wrong --------------------
 
     def _exercises(self) -> list[Deed]:
         every: list[Deed] = [

@@ -15,7 +15,7 @@ from kubekit.client.protocol import EVERYTHING, Selection, Watched
 from kubekit.errors import NotFound
 from kubekit.runtime.conditions import condition, merged
 from kubekit.runtime.events import EVENT
-from kubekit.runtime.manager import Manager, Settings
+from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.runtime.objects import Kind
 from kubekit.runtime.reconciler import Note, Outcome, Watch
 from tests.runtime.controller_world import Counting, Scripted, World, answering, done, in_a_world
@@ -183,7 +183,7 @@ async def test_what_is_undone_is_not_undone_again_while_the_cache_does_not_know(
         return Outcome()
 
     world.client = Lagging(world.client.inner)
-    world.manager = Manager(world.client, Settings("test"), clock=world.loop.clock, chance=world.loop.chance)
+    world.manager = Manager(world.client, ManagerSettings("test"), clock=world.loop.clock, chance=world.loop.chance)
     world.controller.finalizer, world.controller.undo = "test/held", undo
     world.controller.watches = (Watch(Paint, lambda one: [f"{NAMESPACE}/a"]),)
     await world.start()

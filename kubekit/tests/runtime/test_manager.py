@@ -16,7 +16,7 @@ from kubekit.errors import ServiceUnavailable
 from kubekit.runtime.client_wrapper import Call, Go, WrappedClient
 from kubekit.runtime.endpoints import serving
 from kubekit.runtime.leader import Election
-from kubekit.runtime.manager import Manager, Settings
+from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.runtime.metrics import Metrics
 from kubekit.runtime.reconciler import Outcome
 from kubekit.testing import deterministic_loop
@@ -50,7 +50,7 @@ class World:
 
     def replica(self, identity: str, election: Election | None = ELECTION) -> tuple[Manager, Line]:
         line = Line(self.space.client())
-        settings = Settings("test", election, identity)
+        settings = ManagerSettings("test", election, identity)
         manager = Manager(line, settings, clock=self.loop.clock, chance=self.loop.chance)
         manager.add(Widgets(manager, self.cloud))
         return manager, line

@@ -9,7 +9,7 @@ import pytest
 
 from kubekit.runtime.events import EVENT
 from kubekit.runtime.leader import Election
-from kubekit.runtime.manager import Manager, Settings
+from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.runtime.permissions import rules_for
 from kubekit.runtime.reconciler import Outcome, Permission, Reconciler, children
 from kubekit.server.client import DirectClient
@@ -74,7 +74,7 @@ def test_controllers_run_with_exactly_these_rights() -> None:
     async def main(loop: Loop) -> None:
         space = MemorySpace(loop.clock, loop.chance)
         election = Election("lock", NAMESPACE)
-        settings = Settings("test", election)
+        settings = ManagerSettings("test", election)
         user = UserInfo("controllers")
         manager = Manager(DirectClient(cast(ServedSpace, space), user), settings, clock=loop.clock, chance=loop.chance)
         controller = manager.add(Widgets(manager, Cloud(loop.clock)))

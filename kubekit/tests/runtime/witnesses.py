@@ -13,7 +13,7 @@ from kubekit.client.protocol import EVERYTHING, Client, Selection
 from kubekit.errors import ServiceUnavailable
 from kubekit.runtime.client_wrapper import Call, Go, WrappedClient
 from kubekit.runtime.leader import LEASE, Election
-from kubekit.runtime.manager import Manager, Settings
+from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.runtime.objects import number, version_of
 from kubekit.runtime.queue import Backoff
 from kubekit.runtime.reconciler import Outcome
@@ -160,7 +160,7 @@ class Replica:
         self.identity = identity
         self.far = Far(record.space.client(), record, identity)
         near = Near(FaultyClient(self.far, faults, loop.clock, loop.chance))
-        settings = Settings("test", ELECTION, identity, BACKOFF, grace=5.0)
+        settings = ManagerSettings("test", ELECTION, identity, BACKOFF, grace=5.0)
         self.manager = Manager(near, settings, clock=loop.clock, chance=loop.chance)
         self.manager.add(Watched(self.manager, record, near, identity))
         self.task = asyncio.create_task(self.manager.run())

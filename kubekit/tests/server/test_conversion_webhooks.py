@@ -181,9 +181,6 @@ async def test_only_labels_and_annotations_of_metadata_can_be_converted(api: Api
         assert (meta["labels"], meta["generation"], "finalizers" in meta) == ({"a": "b"}, 1, False)
 
 
-# -- when the definition changes -------------------------------------------------------------------------------------
-
-
 async def test_old_objects_are_converted_when_another_version_becomes_the_stored_one(
     api: Api, server: Server, hook: Webhook
 ) -> None:
@@ -240,9 +237,6 @@ async def test_versions_without_a_webhook_differ_in_their_schema_only(api: Api, 
     await define(api, server, definition(None))
     await api("POST", V2, host("v2", name="a", port=80, color="red"))
     assert (await api("GET", f"{V1}/h")).body["spec"] == {"color": "red"}
-
-
-# -- when the webhook fails ------------------------------------------------------------------------------------------
 
 
 UNUSABLE: dict[str, Answer] = {

@@ -117,9 +117,6 @@ def test_an_object_made_otherwise_is_taken_over_with_a_warning(here: Kubectl) ->
     assert here("get", "cm", "settings", "-o", "jsonpath={.data}").out == '{"colour":"green","size":"large"}'
 
 
-# -- what is refused ------------------------------------------------------------------------------------------------
-
-
 def test_an_unknown_field_is_refused_or_warned_of_as_asked(here: Kubectl) -> None:
     wrong = SETTINGS.replace("\ndata:", "\ndta:")
     refused = here("apply", "-f", "-", stdin=wrong, fails=True).err
@@ -143,9 +140,6 @@ def test_what_cannot_be_applied_is_refused_in_the_words_of_kubernetes(here: Kube
     elsewhere = SETTINGS.replace("name: settings", "name: settings, namespace: elsewhere")
     other = here("apply", "-f", "-", stdin=elsewhere, fails=True).err
     assert f'the namespace from the provided object "elsewhere" does not match the namespace "{namespace}"' in other
-
-
-# -- server-side ----------------------------------------------------------------------------------------------------
 
 
 def test_server_side_apply_names_the_manager_it_conflicts_with(here: Kubectl) -> None:
@@ -200,9 +194,6 @@ def test_client_side_fields_move_over_to_server_side_apply(here: Kubectl) -> Non
     kept = json.loads(shown["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"])
     assert (kept["apiVersion"], kept["kind"], kept["data"]) == ("v1", "ConfigMap", {"colour": "green"})
     assert here("apply", "-f", "-", stdin=SETTINGS).out == "configmap/settings configured\n"
-
-
-# -- prune and diff -------------------------------------------------------------------------------------------------
 
 
 def test_prune_by_label_removes_what_is_no_longer_applied(here: Kubectl) -> None:

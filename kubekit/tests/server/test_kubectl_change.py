@@ -41,9 +41,6 @@ def web(here: Kubectl) -> Kubectl:
     return here
 
 
-# -- patch ----------------------------------------------------------------------------------------------------------
-
-
 def test_merge_and_json_patches_of_a_configmap(settings: Kubectl) -> None:
     patch = ("patch", "cm", "settings")
     assert settings(*patch, "-p", '{"data":{"colour":"red"}}').out == "configmap/settings patched\n"
@@ -84,9 +81,6 @@ def test_subresources_are_patched_by_themselves(web: Kubectl) -> None:
     assert web("get", "deploy", "web", "-o", "jsonpath={.spec.replicas} {.status.replicas}").out == "5 4"
 
 
-# -- edit -----------------------------------------------------------------------------------------------------------
-
-
 def test_edit_stores_what_the_editor_leaves(settings: Kubectl, editor: Editor) -> None:
     edited = settings("edit", "cm", "settings", EDITOR=editor("s/colour: blue/colour: edited/"))
     assert edited.out == "configmap/settings edited\n"
@@ -105,8 +99,6 @@ def test_an_edit_that_is_refused_is_shown_again(web: Kubectl, editor: Editor, tm
     assert "# * spec.replicas: Invalid value: -2: must be greater than or equal to 0" in shown
     assert web("get", "deploy", "web", "-o", "jsonpath={.spec.replicas}").out == "2"
 
-
-# -- scale ----------------------------------------------------------------------------------------------------------
 
 SCALED = """
 apiVersion: apps/v1
@@ -145,9 +137,6 @@ def test_scaling_only_when_things_are_as_expected(web: Kubectl) -> None:
     web("create", "configmap", "settings")
     refused = web("scale", "cm", "settings", "--replicas=1", fails=True).err
     assert refused == "Error from server (NotFound): the server could not find the requested resource\n"
-
-
-# -- label, annotate, replace ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("verb", "done"), [("label", "labeled"), ("annotate", "annotated")])
@@ -200,9 +189,6 @@ def test_replacing_the_status_leaves_the_spec_alone(web: Kubectl) -> None:
     stored["spec"]["replicas"], stored["status"] = 9, {"replicas": 1}
     web("replace", "--subresource=status", "-f", "-", stdin=json.dumps(stored))
     assert web("get", "deploy", "web", "-o", "jsonpath={.spec.replicas} {.status.replicas}").out == "2 1"
-
-
-# -- set and rollout ------------------------------------------------------------------------------------------------
 
 
 def test_set_changes_one_thing_of_a_template(web: Kubectl, namespace: str) -> None:

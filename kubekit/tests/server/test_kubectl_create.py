@@ -147,9 +147,6 @@ def test_names_are_generated_when_asked_for(here: Kubectl) -> None:
     assert len(name) == 5
 
 
-# -- run, expose, autoscale -----------------------------------------------------------------------------------------
-
-
 def test_run_makes_a_pod_that_mounts_its_token(here: Kubectl, namespace: str) -> None:
     assert here("run", "web", "--image=nginx", "--port=80", "--labels=a=b", "--env=X=Y").out == "pod/web created\n"
     pod = json.loads(here("get", "pod", "web", "-o", "json").out)

@@ -122,9 +122,6 @@ def test_the_first_namespaces_stay(kubectl: Kubectl, name: str) -> None:
     )
 
 
-# -- wait -------------------------------------------------------------------------------------------------------------
-
-
 def test_waiting_for_conditions_and_values(here: Kubectl) -> None:
     here("run", "pod", "--image=nginx")
     unmet = here("wait", "pod/pod", "--for=condition=Ready", "--timeout=1s", fails=True).err

@@ -204,9 +204,6 @@ def test_a_deprecated_resource_comes_with_a_warning(here: Kubectl, namespace: st
     assert here("get", "cm", "--warnings-as-errors").err == ""
 
 
-# -- watching -------------------------------------------------------------------------------------------------------
-
-
 @contextmanager
 def watching(server: ServerProcess, *arguments: str) -> Iterator[Iterator[str]]:
     """The lines that a watching kubectl prints, once the server has answered its watch."""
@@ -239,8 +236,6 @@ def test_a_watch_can_leave_out_what_is_there(populated: Kubectl, namespace: str,
         populated("create", "cm", "late")
         assert next(lines).split()[0] == "late"
 
-
-# -- events ---------------------------------------------------------------------------------------------------------
 
 EVENT = """
 apiVersion: v1

@@ -40,9 +40,6 @@ SLICE = (
 """And what it sends for a Service whose pods have no address yet."""
 
 
-# -- informers -------------------------------------------------------------------------------------------------------
-
-
 async def test_every_kind_can_be_listed_as_a_stream(api: Api) -> None:
     """client-go opens its informers so; one kind that does not answer keeps a controller from starting."""
     discovered = await api(
@@ -134,9 +131,6 @@ async def test_metadata_is_alike_in_a_list_and_in_a_watch(api: Api) -> None:
     assert (found["kind"], found["items"][0]["metadata"]["name"]) == ("PartialObjectMetadataList", "c")
 
 
-# -- bodies ----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("path", "body", "fact"),
     [
@@ -175,9 +169,6 @@ async def test_a_job_keeps_the_labels_it_was_given_even_when_its_pods_have_the_s
     plain = await api("POST", at, {"metadata": {"name": "plain"}, "spec": spec})
     assert plain.body["metadata"]["labels"] == plain.body["spec"]["template"]["metadata"]["labels"]
     assert plain.body["metadata"]["labels"]["batch.kubernetes.io/job-name"] == "plain"
-
-
-# -- admission webhooks ----------------------------------------------------------------------------------------------
 
 
 def configuration(kind: str, hook: Webhook | Json, **changed: Any) -> Json:

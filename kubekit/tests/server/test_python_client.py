@@ -31,9 +31,6 @@ def deployment(name: str = "web", replicas: int = 1) -> dict[str, Any]:
     }
 
 
-# -- typed objects ---------------------------------------------------------------------------------------------------
-
-
 def test_a_config_map_lives_from_creation_to_deletion(core: client.CoreV1Api, team: str) -> None:
     wanted = client.V1ConfigMap(
         metadata=client.V1ObjectMeta(name="c", labels={"a": "b"}), data={"k": "v"}, binary_data={"b": "AAE="}
@@ -154,9 +151,6 @@ def test_a_dry_run_stores_nothing(core: client.CoreV1Api, team: str) -> None:
     assert not core.list_namespaced_config_map(team, field_selector="metadata.name=c").items
 
 
-# -- many at once ----------------------------------------------------------------------------------------------------
-
-
 def test_a_list_comes_in_pages(core: client.CoreV1Api, team: str) -> None:
     for number in range(5):
         core.create_namespaced_config_map(team, {"metadata": {"name": f"c{number}", "labels": {"of": "five"}}})
@@ -192,9 +186,6 @@ def test_a_yaml_file_creates_all_it_holds(connection: client.ApiClient, team: st
     with pytest.raises(utils.FailToCreateError) as refused:
         utils.create_from_yaml(connection, str(file), namespace=team)
     assert [error.status for error in refused.value.api_exceptions] == [409, 409, 409]
-
-
-# -- custom kinds ----------------------------------------------------------------------------------------------------
 
 
 def widget_definition(group: str) -> dict[str, Any]:
@@ -266,9 +257,6 @@ def test_custom_objects_are_served_with_status_and_scale(connection: client.ApiC
     assert api.delete_namespaced_custom_object(*place, "w")["status"] == "Success"
 
 
-# -- pods without a node ---------------------------------------------------------------------------------------------
-
-
 def pod(name: str) -> dict[str, Any]:
     return {"metadata": {"name": name, "labels": {"app": "web"}}, "spec": POD_TEMPLATE["spec"]}
 
@@ -300,9 +288,6 @@ def test_a_scheduler_binds_a_pod_by_either_endpoint(core: client.CoreV1Api, team
     core.create_namespaced_binding(team, old, _preload_content=False)
     core.create_namespaced_pod_binding("new", team, new, _preload_content=False)
     assert {one.spec.node_name for one in core.list_namespaced_pod(team).items} == {"on-old", "on-new"}
-
-
-# -- who am I, and what may I? ---------------------------------------------------------------------------------------
 
 
 def test_the_server_says_who_it_is(connection: client.ApiClient) -> None:

@@ -48,9 +48,6 @@ def config_map(name: str, **data: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "labels": {"t": "1"}}, "data": data}
 
 
-# -- watches ---------------------------------------------------------------------------------------------------------
-
-
 def test_a_watch_resumes_where_the_last_one_ended(core: client.CoreV1Api, team: str) -> None:
     start = core.list_namespaced_config_map(team).metadata.resource_version
     core.create_namespaced_config_map(team, config_map("a"))
@@ -146,9 +143,6 @@ def test_an_informer_keeps_a_cache(connection: client.ApiClient, core: client.Co
     assert seen[-1] == ("DELETED", "early")
 
 
-# -- the dynamic client ----------------------------------------------------------------------------------------------
-
-
 def test_discovery_finds_kinds_by_what_they_are_called(anywhere: dynamic.DynamicClient) -> None:
     deployments = anywhere.resources.get(api_version="apps/v1", kind="Deployment")
     assert (deployments.name, deployments.namespaced, deployments.preferred) == ("deployments", True, True)
@@ -212,9 +206,6 @@ def test_subresources_are_reached_by_name(anywhere: dynamic.DynamicClient, team:
         sets.get(name="r", namespace=team)
 
 
-# -- leader election -------------------------------------------------------------------------------------------------
-
-
 def test_the_second_candidate_leads_when_the_first_stops(connection: client.ApiClient, team: str) -> None:
     started = {name: threading.Event() for name in ("first", "second")}
     stopped, leave = threading.Event(), threading.Event()
@@ -243,9 +234,6 @@ def test_the_second_candidate_leads_when_the_first_stops(connection: client.ApiC
     assert (lease.spec.holder_identity, lease.spec.lease_duration_seconds) == ("second", 2)
 
 
-# -- life in a pod ---------------------------------------------------------------------------------------------------
-
-
 def test_a_program_in_a_pod_is_its_service_account(
     connection: client.ApiClient, core: client.CoreV1Api, team: str, tmp_path: Path
 ) -> None:
@@ -268,9 +256,6 @@ def test_a_program_in_a_pod_is_its_service_account(
         assert message.startswith(f'secrets is forbidden: User "{me.username}" cannot list resource "secrets"')
         review = client.AuthenticationV1Api(connection).create_token_review({"spec": {"token": token}})
         assert (review.status.authenticated, review.status.user.username) == (True, me.username)
-
-
-# -- asyncio ---------------------------------------------------------------------------------------------------------
 
 
 async def test_the_asyncio_client_works_alike(server: Server, tmp_path: Path) -> None:

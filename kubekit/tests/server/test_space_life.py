@@ -64,9 +64,6 @@ def files_in(directory: Path) -> set[str]:
     return {path.stem for path in directory.rglob("*")}
 
 
-# -- what one costs ---------------------------------------------------------------------------------------------------
-
-
 async def test_a_space_has_no_task_and_no_listener_of_its_own(server: Server) -> None:
     tasks, listeners = len(asyncio.all_tasks()), len(server.store._listeners)
     for index in range(5):
@@ -127,9 +124,6 @@ async def test_rights_are_looked_up_in_the_newest_roles_whenever_they_are_first_
         assert (await nobody("GET", "/version")).status == 200
         assert (await nobody("GET", "/api/v1/nodes")).status == 403
     assert tenant_space.rbac.is_loaded
-
-
-# -- how it comes and goes --------------------------------------------------------------------------------------------
 
 
 async def test_asking_twice_at_once_makes_one(server: Server) -> None:
@@ -233,9 +227,6 @@ async def test_removing_what_is_not_there_is_no_error_and_the_root_stays(server:
     assert (await DirectClient(server.root).get(NAMESPACES, "default"))["metadata"]["name"] == "default"
 
 
-# -- its administrator ------------------------------------------------------------------------------------------------
-
-
 async def test_a_kubeconfig_stays_the_same_over_calls_and_restarts(tmp_path: Path) -> None:
     async with Server(tmp_path) as server:
         await server.add_space("demo")
@@ -263,9 +254,6 @@ async def test_an_administrator_is_renewed_in_time_and_keeps_the_key(tmp_path: P
     assert other.admin("demo") == after
     for one in (spaces, other):
         await one.stop()
-
-
-# -- what a crash leaves ----------------------------------------------------------------------------------------------
 
 
 async def test_work_that_was_not_done_is_taken_up_at_the_next_start(tmp_path: Path) -> None:

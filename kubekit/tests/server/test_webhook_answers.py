@@ -175,8 +175,6 @@ async def test_the_author_of_a_webhook_is_told_why_its_patch_does_not_apply(
     assert (refused.status, refused.body["message"]) == (500, f"Internal error occurred: {why}")
 
 
-# -- what a webhook may not change -----------------------------------------------------------------------------------
-
 WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
 WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}}
 MEDDLING: list[Json] = [

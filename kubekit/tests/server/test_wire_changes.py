@@ -188,9 +188,6 @@ async def test_a_change_through_scale_is_checked_as_a_scale(api: Api) -> None:
     )
 
 
-# -- deletion -----------------------------------------------------------------------------------------------------
-
-
 async def test_a_deletion_names_what_it_means(api: Api) -> None:
     (made,) = await check(api, Row(f"POST {MAPS}", 201, body=config_map("a")))
     meta = made.body["metadata"]

@@ -188,9 +188,6 @@ async def test_forged_tokens_are_refused(api: Api) -> None:
     await check(api, *(Row(f"GET {MAPS}?continue={token}", 400, f"{start}{why}") for token, why in forged.items()))
 
 
-# -- watches ------------------------------------------------------------------------------------------------------
-
-
 async def _history(api: Api) -> tuple[str, str]:
     """An object that comes into a selection and one that leaves it; answers the versions before and in between."""
     start = (await api("GET", MAPS)).body["metadata"]["resourceVersion"]

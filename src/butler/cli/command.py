@@ -19,18 +19,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NamespaceChoice:
     """What `-n` says, and what it is when it says nothing."""
 
     about: str
     default: str
 
 
-CLUSTERS = Place("Namespace of clusters.", "$BUTLER_NAMESPACE or butler-tenants")
-PROVIDERS = Place("Namespace of the provider.", "butler-system")
+CLUSTERS = NamespaceChoice("Namespace of clusters.", "$BUTLER_NAMESPACE or butler-tenants")
+PROVIDERS = NamespaceChoice("Namespace of the provider.", "butler-system")
 
 
-def connection_options(function: F, place: Place = CLUSTERS) -> F:
+def connection_options(function: F, place: NamespaceChoice = CLUSTERS) -> F:
     """Where the API is and which namespace is meant; before the command's name or after it."""
     for option in reversed(
         [
@@ -60,7 +60,7 @@ def connection_options(function: F, place: Place = CLUSTERS) -> F:
 
 
 def command(
-    function: Callable[..., Any], place: Place = CLUSTERS, cls: type[click.Command] = click.Command
+    function: Callable[..., Any], place: NamespaceChoice = CLUSTERS, cls: type[click.Command] = click.Command
 ) -> click.Command:
     """A command out of a function whose first parameter is the Session; it may be a coroutine function."""
 

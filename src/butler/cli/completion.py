@@ -72,7 +72,7 @@ def _wishes(context: click.Context | None) -> Wishes:
 def clusters(session: Session) -> Iterable[str]:
     from kubekit.client.protocol import Selection
 
-    from .cluster.rows import ClusterRow
+    from .rows import ClusterRow
 
     found = session.reader.list(ClusterRow, Selection(session.namespace))
     return (row.metadata.name for row in found.items)
@@ -83,7 +83,7 @@ def providers(session: Session) -> Iterable[str]:
     from butler.api.shared import SYSTEM_NAMESPACE
     from kubekit.client.protocol import Selection
 
-    from .cluster.rows import ProviderRow
+    from .rows import ProviderRow
 
     found = session.reader.list(ProviderRow, Selection(SYSTEM_NAMESPACE))
     return (row.metadata.name for row in found.items)
@@ -95,7 +95,7 @@ def versions(session: Session) -> Iterable[str]:
     from butler.controllers.cluster.versions import DEFAULT
     from kubekit.client.protocol import Selection
 
-    from .cluster.rows import ClusterRow
+    from .rows import ClusterRow
 
     found = session.reader.list(ClusterRow, Selection(session.namespace))
     return {DEFAULT, *filter(None, (row.version for row in found.items))}

@@ -187,10 +187,10 @@ class Session:
     @cached_property
     def reader(self) -> Reader:
         """For reading without an event loop; quicker to start than `client`."""
-        from kubekit.client import blocking
+        from kubekit.client import blocking_client
 
-        if blocking.can_reach(self.config, self.environ):
-            return blocking.OneShot(self.config, agent=AGENT, patience=self.patience)
+        if blocking_client.can_reach(self.config, self.environ):
+            return blocking_client.OneShot(self.config, agent=AGENT, patience=self.patience)
         return _Patient(self)
 
     @property

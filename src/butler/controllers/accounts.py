@@ -146,8 +146,6 @@ class Accounts:
         self._accounts[name] = account
         return account
 
-    # -- secrets ----------------------------------------------------------------------------------------------
-
     def _follow(self, namespace: str, name: str, config: str) -> None:
         place = key(namespace, name)
         watched = self._secrets.get(place)
@@ -181,8 +179,6 @@ class Accounts:
             if head is not None:
                 return _stamp(config, _version(head))
         return _stamp(config, "")
-
-    # -- ends -------------------------------------------------------------------------------------------------
 
     async def _retire(self, account: Account | None) -> None:
         if account is not None:

@@ -46,8 +46,6 @@ class Machines(Requests[MachineRequest]):
     def name_of(self, request: MachineRequest) -> str:
         return f"Machine {request.spec.machine_name}"
 
-    # -- coming -----------------------------------------------------------------------------------------------
-
     def begun(self, obj: MachineRequest) -> MachineStatus:
         progress = condition(PROGRESSING, True, "Creating", "The machine is about to be asked for.")
         return changed(obj.status, progress, phase=MachinePhase.PENDING, failure_reason=None, failure_message=None)
@@ -80,8 +78,6 @@ class Machines(Requests[MachineRequest]):
         late = (Note(ready.reason, ready.message, "Warning"),) if age > _LONG else ()
         return Outcome(status, min(max(age / 3, _SOONEST), _LATEST), (*_notes(request, machine), *late))
 
-    # -- running ----------------------------------------------------------------------------------------------
-
     async def _watch_over(self, request: MachineRequest, account: Account) -> Outcome:
         spec = request.spec
         machine = await account.provider.find(spec.machine_name, request.metadata.uid, _known(request))
@@ -106,8 +102,6 @@ class Machines(Requests[MachineRequest]):
         )
         status = self.failed(request, VM_DELETED, message)
         return Outcome(status, self.varied(CHECK), (Note(VM_DELETED, message, "Warning"),))
-
-    # -- going ------------------------------------------------------------------------------------------------
 
     async def undo(self, request: MachineRequest, account: Account) -> Outcome:
         provider, spec = account.provider, request.spec
@@ -136,8 +130,6 @@ class Machines(Requests[MachineRequest]):
             condition(READY, False, "Deleting", "The machine is going."),
             phase=MachinePhase.DELETING,
         )
-
-    # -- in general -------------------------------------------------------------------------------------------
 
     def failed(self, obj: MachineRequest, reason: str, message: str) -> MachineStatus:
         if obj.status.phase is MachinePhase.RUNNING and reason != VM_DELETED:

@@ -96,8 +96,6 @@ class ProviderConfigs(Reconciler[ProviderConfig]):
     def _of_pool(self, pool: NetworkPool) -> Iterable[str]:
         return [key_of(one) for one in self._configs if pool.key in _pool_keys(one)]
 
-    # -- whether it can be used -------------------------------------------------------------------------------
-
     async def reconcile(self, obj: ProviderConfig) -> Outcome:
         config = obj
         try:
@@ -151,8 +149,6 @@ class ProviderConfigs(Reconciler[ProviderConfig]):
             notes = (*notes, Note(ready.reason, ready.message))
         return Outcome(new, _PROBE if config.spec.credentials_ref is not None else None, notes, error)
 
-    # -- addresses --------------------------------------------------------------------------------------------
-
     def _pool_condition(self, config: ProviderConfig) -> tuple[Condition, ...]:
         if config.spec.network.mode != "ipam":
             return ()
@@ -174,8 +170,6 @@ class ProviderConfigs(Reconciler[ProviderConfig]):
         free = sum(pool.status.available_ips or 0 for pool in pools if pool is not None)
         policy = config.spec.network.load_balancer or LoadBalancerPolicy()
         return Capacity(available_ips=free, estimated_tenants=free // (_NODES_PER_TENANT + policy.default_pool_size))
-
-    # -- whether it may go ------------------------------------------------------------------------------------
 
     async def finalize(self, obj: ProviderConfig) -> Outcome:
         users = self._cached_users(obj) or await stored_users(self._client, obj)

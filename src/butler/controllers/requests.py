@@ -68,8 +68,6 @@ class Requests(Reconciler[R], ABC, Generic[R]):
         """Whose queue it is."""
         self._controller = controller
 
-    # -- what a kind has to say -------------------------------------------------------------------------------
-
     @abstractmethod
     def name_of(self, request: R) -> str:
         """What the infrastructure calls it."""
@@ -97,8 +95,6 @@ class Requests(Reconciler[R], ABC, Generic[R]):
     @abstractmethod
     def is_settled(self, obj: R) -> bool:
         """Whether a change of the account is of no interest."""
-
-    # -- life -------------------------------------------------------------------------------------------------
 
     def concerns(self, obj: R) -> bool:
         if self._only is None:
@@ -160,8 +156,6 @@ class Requests(Reconciler[R], ABC, Generic[R]):
         if status is None or _said(status) == _said(obj.status):
             return status
         return structs.replace(status, last_updated=self.clock.now())
-
-    # -- inside -----------------------------------------------------------------------------------------------
 
     def _stamped(self, obj: R, outcome: Outcome) -> Outcome:
         return Outcome(self.stamped(obj, outcome.status), outcome.again, outcome.notes, outcome.error)

@@ -65,11 +65,11 @@ def up(
     from butler.cli.session import home
 
     from . import first_start, process
-    from .home import Place
+    from .home import Home
 
     if simulate and kubeconfig is None:
         raise click.UsageError("--simulate goes with --kubeconfig; without it, everything is simulated anyway")
-    place = Place((data or home() / ("local" if kubeconfig is None else "attached")).resolve())
+    place = Home((data or home() / ("local" if kubeconfig is None else "attached")).resolve())
     wanted = process.Wanted(place, kubeconfig=kubeconfig.resolve() if kubeconfig else None, simulate=simulate, **given)
     running = place.running()
     if running is not None:
@@ -95,9 +95,9 @@ def down(data: Path, purge: bool, yes: bool) -> None:
       butleradm down --purge --yes
     """
     from . import shutdown
-    from .home import Place
+    from .home import Home
 
-    place = Place(data.resolve())
+    place = Home(data.resolve())
     if purge and place.data.exists() and not yes:
         click.confirm(f"Remove {place.data} with all clusters in it?", abort=True)
     asyncio.run(shutdown.stop(place))
@@ -119,9 +119,9 @@ def status(data: Path, output: str) -> None:
       butleradm status -o json
     """
     from . import status as reports
-    from .home import Place
+    from .home import Home
 
-    report = asyncio.run(reports.collect(Place(data.resolve())))
+    report = asyncio.run(reports.collect(Home(data.resolve())))
     reports.show(report, output)
     sys.exit(lazy.OK if report.healthy else lazy.FAILED)
 
@@ -141,9 +141,9 @@ def doctor(data: Path, output: str) -> None:
       butleradm doctor --data ./platform -o json
     """
     from . import doctor as examination
-    from .home import Place
+    from .home import Home
 
-    findings = asyncio.run(examination.examine(Place(data.resolve())))
+    findings = asyncio.run(examination.examine(Home(data.resolve())))
     examination.show(findings, output)
     sys.exit(lazy.FAILED if examination.is_ill(findings) else lazy.OK)
 
@@ -160,6 +160,6 @@ def version(data: Path, output: str) -> None:
       butleradm version -o json
     """
     from . import versions
-    from .home import Place
+    from .home import Home
 
-    versions.show(asyncio.run(versions.collect(Place(data.resolve()))), output)
+    versions.show(asyncio.run(versions.collect(Home(data.resolve()))), output)

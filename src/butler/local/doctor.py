@@ -18,12 +18,12 @@ from kubekit.errors import InvalidConfiguration, KubeError
 
 from .checks import computer, inside
 from .checks.finding import Finding, Verdict, failed
-from .home import Place
+from .home import Home
 
 _SIGNS = {Verdict.PASS: ("PASS", "green"), Verdict.NOTE: ("NOTE", "yellow"), Verdict.FAIL: ("FAIL", "red")}
 
 
-async def examine(place: Place) -> list[Finding]:
+async def examine(place: Home) -> list[Finding]:
     """Make every check that makes sense; one that breaks is a finding too."""
     findings = [finding for check in computer.CHECKS for finding in check(place)]
     running = place.running()
@@ -39,10 +39,10 @@ async def examine(place: Place) -> list[Finding]:
     return findings
 
 
-Check = Callable[[Place, Client], Awaitable[Iterable[Finding]]]
+Check = Callable[[Home, Client], Awaitable[Iterable[Finding]]]
 
 
-async def _made(check: Check, place: Place, client: Client) -> Iterable[Finding]:
+async def _made(check: Check, place: Home, client: Client) -> Iterable[Finding]:
     try:
         return await check(place, client)
     except KubeError as error:

@@ -19,12 +19,12 @@ from kubekit.errors import AlreadyExists, NotFound
 from kubekit.model.resource import ObjectMeta
 from kubekit.server.access import private_files
 
-from .home import Place
+from .home import Home
 
 NAME = "demo"
 
 
-async def ensure(place: Place, client: Client) -> None:
+async def ensure(place: Home, client: Client) -> None:
     """Ask for the first cluster if this platform is to have one and never had."""
     known = place.remembered()
     if known.first_cluster != "wanted":
@@ -42,7 +42,7 @@ def _demo() -> TenantCluster:
     )
 
 
-async def save_kubeconfig(place: Place, client: Client) -> bool:
+async def save_kubeconfig(place: Home, client: Client) -> bool:
     """Write the cluster's kubeconfig to the data directory; answers whether there is one."""
     try:
         cluster = await client.get(TenantCluster, NAME, TENANTS_NAMESPACE)

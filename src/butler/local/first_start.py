@@ -13,7 +13,7 @@ from kubekit.client.http import HttpClient
 from kubekit.client.protocol import Client
 
 from . import first_cluster, messages, process
-from .home import Place, Running
+from .home import Home, Running
 from .platform import Platform
 from .process import Wanted
 
@@ -22,7 +22,7 @@ def tell_that_it_runs(running: Running) -> None:
     """For those who start what runs already."""
     since = f"{running.started:%Y-%m-%d %H:%M} UTC"
     click.echo(f"Butler runs already, as process {running.pid} since {since}.", err=True)
-    messages.tell_where(running, demo=Place(Path(running.data)).kubeconfig_of(first_cluster.NAME).exists())
+    messages.tell_where(running, demo=Home(Path(running.data)).kubeconfig_of(first_cluster.NAME).exists())
 
 
 def in_background(wanted: Wanted) -> None:
@@ -34,7 +34,7 @@ def in_background(wanted: Wanted) -> None:
     click.echo("\nIt runs in the background; butleradm down stops it.", err=True)
 
 
-async def _present_other(place: Place, is_new: bool) -> None:
+async def _present_other(place: Home, is_new: bool) -> None:
     running = place.running()
     if running is None:
         raise click.ClickException(f"the platform has ended again; see {place.log}")
@@ -77,7 +77,7 @@ def _tell_problem(error: BaseException | None) -> None:
 
 async def _present(client: Client, running: Running, is_new: bool) -> None:
     """Show the first cluster on its way, and where everything is."""
-    place = Place(Path(running.data))
+    place = Home(Path(running.data))
     click.echo(f"Butler runs on {running.url}.", err=True)
     for remark in running.remarks:
         click.echo(f"  {remark}", err=True)

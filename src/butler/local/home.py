@@ -50,7 +50,7 @@ class Running(Struct, kw_only=True, omit_defaults=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Home:
     """The data directory of one platform and what is where in it."""
 
     data: Path
@@ -122,15 +122,15 @@ class Place:
                 path.unlink(missing_ok=True)
 
 
-def default_place() -> Place:
+def default_place() -> Home:
     """The platform meant by whoever names none."""
-    return Place(home() / "local")
+    return Home(home() / "local")
 
 
 def announced() -> Running | None:
     """The platform that runs on this computer; the newest if there are several."""
     found = _read(_announcement(), Running)
-    return Place(Path(found.data)).running() if found is not None else None
+    return Home(Path(found.data)).running() if found is not None else None
 
 
 def _announcement() -> Path:

@@ -14,7 +14,7 @@ from butler.api.cluster import TenantCluster
 from kubekit.client.protocol import Client
 
 from . import first_cluster
-from .home import Place, Running
+from .home import Home, Running
 
 
 def command(name: str) -> str:
@@ -42,7 +42,7 @@ def _typed(path: Path) -> str:
 
 def tell_where(running: Running, *, demo: bool) -> None:
     """Where everything is, and what to try."""
-    place = Place(Path(running.data))
+    place = Home(Path(running.data))
     kubeconfig = place.kubeconfig_of(first_cluster.NAME)
     rows = [
         ("API", running.url),

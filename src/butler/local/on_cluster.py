@@ -25,12 +25,12 @@ from kubekit.clock import SystemClock
 from kubekit.model.crd import DEFINITION
 from kubekit.model.resource import Object, Resource
 from kubekit.runtime.leader import Election
-from kubekit.runtime.manager import Manager, Settings
+from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.server.access import private_files
 from kubekit.server.serve.server import lock
 
 from . import system
-from .home import Place
+from .home import Home
 from .installation import install_definitions
 from .platform import CONTROLLERS, GRACE, SIMULATION, Options, Platform, working
 
@@ -62,7 +62,7 @@ def _is_foreign(definition: Object | None) -> bool:
 
 
 @asynccontextmanager
-async def attached(place: Place, options: Options, config: Config, *, simulate: bool) -> AsyncIterator[Platform]:
+async def attached(place: Home, options: Options, config: Config, *, simulate: bool) -> AsyncIterator[Platform]:
     """Butler's controllers on the cluster of a kubeconfig, for as long as the context lasts and this replica leads.
 
     With `simulate`, whatever engine the cluster lacks is simulated, and tenants' APIs come from a server on the data
@@ -95,7 +95,7 @@ async def attached(place: Place, options: Options, config: Config, *, simulate: 
 
 
 def _manager(client: Client, name: str, options: Options) -> Manager:
-    return options.manager(client, Settings(name, Election(name, SYSTEM_NAMESPACE), grace=GRACE))
+    return options.manager(client, ManagerSettings(name, Election(name, SYSTEM_NAMESPACE), grace=GRACE))
 
 
 def _require(found: Survey) -> None:
@@ -121,7 +121,7 @@ def _remarks(found: Survey, simulate: bool) -> tuple[str, ...]:
 
 
 @contextmanager
-def _held(place: Place) -> Iterator[None]:
+def _held(place: Home) -> Iterator[None]:
     """The data directory for this process, as a server would hold it."""
     private_files.make_private(place.data)
     handle = lock(place.data)

@@ -18,7 +18,7 @@ from butler.simulation.installer import RecordingInstaller
 from kubekit.client.protocol import Client
 from kubekit.clock import Chance, Clock
 from kubekit.runtime.endpoints import serving
-from kubekit.runtime.manager import Manager, Settings
+from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.runtime.metrics import Metrics
 from kubekit.runtime.reconciler import Reconciler
 from kubekit.server.client import DirectClient
@@ -26,7 +26,7 @@ from kubekit.server.objects import user
 from kubekit.server.serve.server import Server
 
 from . import system
-from .home import ANY_PORT, Place
+from .home import ANY_PORT, Home
 from .installation import install_definitions
 
 CONTROLLERS = "butler-controller"
@@ -53,13 +53,13 @@ class Options:
     def wrapped(self, client: Client) -> Client:
         return client if self.wrap is None else self.wrap(client)
 
-    def server(self, place: Place) -> Server:
+    def server(self, place: Home) -> Server:
         return Server(place.data, port=self.port, product=app.PRODUCT, clock=self.clock, chance=self.chance)
 
-    def world(self, server: Server, place: Place) -> AbstractAsyncContextManager[simulated.World]:
+    def world(self, server: Server, place: Home) -> AbstractAsyncContextManager[simulated.World]:
         return simulated.world(server, place.datacentre, self.delays, self.wrapped, self.clock, self.chance)
 
-    def manager(self, client: Client, settings: Settings) -> Manager:
+    def manager(self, client: Client, settings: ManagerSettings) -> Manager:
         return Manager(self.wrapped(client), settings, clock=self.clock, chance=self.chance)
 
 
@@ -100,7 +100,7 @@ def _merged(answers: Iterable[dict[str, str]]) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def running(place: Place, options: Options) -> AsyncIterator[Platform]:
+async def running(place: Home, options: Options) -> AsyncIterator[Platform]:
     """A platform on a data directory, for as long as the context lasts.
 
     Leaving it normally finishes what is under way; leaving it by an exception drops everything at once. Raises what
@@ -112,7 +112,7 @@ async def running(place: Place, options: Options) -> AsyncIterator[Platform]:
         await system.install(admin, simulated=True)
         world = await stack.enter_async_context(options.world(server, place))
         controllers, simulation = (
-            options.manager(DirectClient(server.root, _account(name), agent=AGENT), Settings(name, grace=GRACE))
+            options.manager(DirectClient(server.root, _account(name), agent=AGENT), ManagerSettings(name, grace=GRACE))
             for name in (CONTROLLERS, SIMULATION)
         )
         providers = await app.cluster_providers(admin)

@@ -25,7 +25,7 @@ from kubekit.server.access import private_files
 from kubekit.server.serve.server import tune_process
 
 from . import first_cluster, logs
-from .home import DEFAULT_PORT, Place, Running
+from .home import DEFAULT_PORT, Home, Running
 from .on_cluster import attached
 from .platform import Options, Platform, answering_health, running
 
@@ -37,7 +37,7 @@ READY = "ready"
 class Wanted:
     """What was asked for on the command line."""
 
-    place: Place
+    place: Home
     port: int | None = None
     empty: bool = False
     fast: bool = False
@@ -162,7 +162,7 @@ async def go_to_background(platform: Platform, running: Running, stop: asyncio.E
     """Say that the platform is ready, and from now on write only to the log."""
     click.echo(READY)
     sys.stdout.flush()
-    handle = os.open(Place(Path(running.data)).log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    handle = os.open(Home(Path(running.data)).log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     for standard in (1, 2):
         os.dup2(handle, standard)
     os.close(handle)

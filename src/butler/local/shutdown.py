@@ -11,14 +11,14 @@ import click
 from butler.cli.lazy import TIMED_OUT, Failure
 from kubekit.clock import SystemClock
 
-from .home import Place
+from .home import Home
 
 _PATIENCE = 20.0
 """Seconds a platform may take to stop."""
 _BETWEEN_LOOKS = 0.02
 
 
-async def stop(place: Place) -> None:
+async def stop(place: Home) -> None:
     """End the process and wait until it has let go of the data. Raises Failure when that takes too long."""
     running = place.running()
     if running is None:
@@ -35,7 +35,7 @@ async def stop(place: Place) -> None:
     click.echo(f"Stopped process {running.pid}.")
 
 
-def remove(place: Place) -> None:
+def remove(place: Home) -> None:
     """Remove a data directory, and nothing that is not one."""
     if not place.data.exists():
         return

@@ -19,7 +19,7 @@ from kubekit.clock import SystemClock
 from kubekit.errors import KubeError
 
 from . import health, messages
-from .home import Place, Running
+from .home import Home, Running
 
 
 class Controllers(Struct, rename="camel"):
@@ -50,7 +50,7 @@ class Report(Struct, rename="camel", kw_only=True):
     problems: list[str] = []
 
 
-async def collect(place: Place) -> Report:
+async def collect(place: Home) -> Report:
     """Everything there is to say, however much of the platform answers."""
     running = place.running()
     report = Report(running=running is not None, data=str(place.data), data_bytes=_size(place.data), log=str(place.log))

@@ -16,7 +16,7 @@ from kubekit.client import kubeconfig
 from kubekit.client.http import HttpClient, ServerVersion
 from kubekit.errors import KubeError
 
-from .home import Place, Running
+from .home import Home, Running
 
 
 class Versions(Struct, rename="camel"):
@@ -38,7 +38,7 @@ def show(found: Versions, form: str) -> None:
     click.echo(f"platform  {found.platform}, API {found.api}" if found.platform else "platform  none runs here")
 
 
-async def collect(place: Place) -> Versions:
+async def collect(place: Home) -> Versions:
     found = Versions(__version__, computer.python_version())
     running = place.running()
     if running is not None:

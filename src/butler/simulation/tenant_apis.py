@@ -14,7 +14,7 @@ from kubekit.client.config import NOBODY_ELSE, Config
 from kubekit.client.protocol import Client
 from kubekit.clock import Clock, SystemClock
 from kubekit.server.access.authentication import Authenticator
-from kubekit.server.access.authority import KeyPair
+from kubekit.server.access.identities import KeyPair
 from kubekit.server.access.tokens import TokenRefused
 from kubekit.server.client import DirectClient
 from kubekit.server.objects.user import UserInfo

@@ -63,7 +63,7 @@ from kubekit.client.protocol import Client, Selection
 from kubekit.errors import AlreadyExists, NotFound
 from kubekit.model.resource import Address, ObjectMeta
 from kubekit.runtime.client_wrapper import Call, Go, WrappedClient
-from kubekit.runtime.manager import Manager, Settings
+from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.runtime.objects import owners_of
 from kubekit.runtime.reconciler import Outcome, Reconciler, Watch
 from kubekit.server.access.pki import ROOT, Pki
@@ -261,8 +261,6 @@ class World:
             self.machines[event.key] = event.object
         self.look()
 
-    # -- the stand-ins --------------------------------------------------------------------------------------------
-
     @asynccontextmanager
     async def managed(self) -> AsyncIterator[Manager]:
         """The stand-ins at work; afterwards they are gone, whatever they were about to do."""
@@ -281,7 +279,7 @@ class World:
     def _manager(self, name: str) -> Manager:
         client = Counting(self.wrap(DirectClient(self.root)), self)
         self.clients.append(client)
-        return Manager(client, Settings(name), clock=self.loop.clock, chance=self.loop.chance)
+        return Manager(client, ManagerSettings(name), clock=self.loop.clock, chance=self.loop.chance)
 
     async def settled(self, seconds: float = 60.0) -> None:
         """Let everything happen that happens within so much virtual time."""
@@ -291,8 +289,6 @@ class World:
     def writes(self) -> Counter[tuple[str, str, str]]:
         """What Cluster API has written."""
         return self.clients[-1].writes
-
-    # -- looking --------------------------------------------------------------------------------------------------
 
     async def all(self, kind: type[Any]) -> list[Any]:
         return list((await self.client.list(kind, Selection(namespace=NAMESPACE))).items)
@@ -307,8 +303,6 @@ class World:
         """Kind of what they are about, reason and message."""
         found = (await self.client.list(EVENTS, Selection(namespace=NAMESPACE))).items
         return [(one["involvedObject"]["kind"], one["reason"], one["message"]) for one in found]
-
-    # -- doing ----------------------------------------------------------------------------------------------------
 
     async def make_cluster(self, replicas: int = 3, **rolling: int) -> None:
         """What Butler would apply."""

@@ -38,7 +38,7 @@ from kubekit.errors import NotFound, Unauthorized
 from kubekit.model.crd import definition
 from kubekit.model.resource import ObjectMeta, OwnerReference, Resource
 from kubekit.runtime.client_wrapper import Call, Go, WrappedClient
-from kubekit.runtime.manager import Manager, Settings
+from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.runtime.queue import Backoff
 from kubekit.server.client import DirectClient
 from kubekit.server.kinds import crds
@@ -146,7 +146,7 @@ class Process:
         self.writes: list[str] = []
         self.dead = asyncio.Event()
         self.dies_before, self.dies_after = dies_before, dies_after
-        settings = Settings("test", backoff=Backoff(first=0.05, longest=5.0))
+        settings = ManagerSettings("test", backoff=Backoff(first=0.05, longest=5.0))
         client = Mortal(world.root.client(), self)
         self.manager = Manager(client, settings, clock=world.loop.clock, chance=world.loop.chance)
         tenant = Guarded(Mortal(world.tenant.client(), self), self)

@@ -318,9 +318,6 @@ def test_a_machine_shows_what_its_infrastructure_says_is_wrong(tmp_path: Path) -
     play(scenario, tmp_path, delays=NONE)
 
 
-# -- kinds of anybody ---------------------------------------------------------------------------------------------
-
-
 def foreign(kind: str, plural: str, version: str) -> dict[str, Any]:
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     properties = {"spec": anything, "status": anything}

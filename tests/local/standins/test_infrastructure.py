@@ -182,9 +182,6 @@ def test_a_machine_goes_even_if_its_provider_config_is_gone_already() -> None:
     played(story, fast=True)
 
 
-# -- trouble ----------------------------------------------------------------------------------------------------------
-
-
 def ready_of(node: dict[str, object]) -> str:
     status = node["status"]
     assert isinstance(status, dict)
@@ -333,8 +330,6 @@ def test_a_machine_that_is_not_found_yet_is_not_called_lost() -> None:
     played(story)
 
 
-# -- killed between any two writes ------------------------------------------------------------------------------------
-
 _WRITES = 9
 """As many as a life with realistic delays takes at most."""
 
@@ -392,9 +387,6 @@ async def _alive(process: Process, seconds: float) -> None:
             await process.dead.wait()
     except TimeoutError:
         return
-
-
-# -- clusters ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_cluster_is_provisioned_once_it_has_an_endpoint() -> None:

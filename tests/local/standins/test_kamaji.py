@@ -52,9 +52,6 @@ async def change(world: World, **spec: Any) -> None:
     await world.client.patch(KamajiControlPlane, "shop", {"spec": spec}, NS)
 
 
-# -- coming up -----------------------------------------------------------------------------------------------------
-
-
 async def test_a_control_plane_that_is_asked_for_becomes_ready(tmp_path: Path) -> None:
     async with world(tmp_path / "data") as here:
         await ask(here.client)
@@ -175,9 +172,6 @@ async def test_a_paused_cluster_is_left_alone(tmp_path: Path) -> None:
         assert (await here.ready()).status.condition("Paused") is None
 
 
-# -- inside --------------------------------------------------------------------------------------------------------
-
-
 async def test_the_tenant_has_what_kubeadm_leaves_behind(tmp_path: Path) -> None:
     async with world(tmp_path / "data") as here:
         await ask(here.client)
@@ -219,9 +213,6 @@ async def test_an_addon_comes_and_goes_with_the_wish_for_it(
         tenant = DirectClient(here.server.spaces[NS])
         assert bool((await tenant.list(DEPLOYMENT)).items) is enabled
         assert bool((await tenant.list(DAEMON_SET)).items) is enabled
-
-
-# -- changes -------------------------------------------------------------------------------------------------------
 
 
 async def test_an_upgrade_reaches_the_api_and_what_is_in_it(tmp_path: Path) -> None:
@@ -332,9 +323,6 @@ async def test_a_second_control_plane_in_a_namespace_is_refused_and_harms_nobody
         assert (await here.find(TenantControlPlane, "shop")).status == first.status
 
 
-# -- the end -------------------------------------------------------------------------------------------------------
-
-
 async def test_deleting_the_control_plane_leaves_nothing_behind(tmp_path: Path) -> None:
     async with world(tmp_path / "data") as here:
         await ask(here.client)
@@ -373,9 +361,6 @@ class At:
 
     async def sleep(self, seconds: float) -> None:
         raise AssertionError("nobody waits here")
-
-
-# -- interruptions -------------------------------------------------------------------------------------------------
 
 
 async def everything(here: World) -> dict[str, Any]:

@@ -72,8 +72,6 @@ class FakeAws:
         """Let a good answer to this action be lost, after so many others."""
         self._lost[action] = after
 
-    # -- the API ----------------------------------------------------------------------------------------------
-
     @web.middleware
     async def _note(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         found = _SCOPE.search(request.headers.get("Authorization", ""))

@@ -80,8 +80,6 @@ class Instances:
                 self.account.ec2.reservations.pop(one.reservation.id, None)
                 del self.held[key]
 
-    # -- calls ------------------------------------------------------------------------------------------------
-
     def run(self, form: dict[str, str], forward: Forward) -> web.Response:
         key = form.get("ClientToken", "")
         asked = {name: value for name, value in form.items() if name != "ClientToken"}
@@ -114,8 +112,6 @@ class Instances:
             items.append({"instanceId": one, "currentState": after, "previousState": before})
         return answers.ec2("TerminateInstances", {"instancesSet": items})
 
-    # -- behind everyone's back -------------------------------------------------------------------------------
-
     def lose(self, held: Held) -> None:
         """It ends, and someone saw to it that its root disk stays."""
         disk = held.instance.block_device_mapping[held.instance.root_device_name or "/dev/xvda"]
@@ -129,8 +125,6 @@ class Instances:
     def user_data(self, held: Held) -> str:
         given = held.instance.user_data
         return base64.b64decode(str(given)).decode() if given else ""
-
-    # -- how --------------------------------------------------------------------------------------------------
 
     def _again(self, key: str, asked: dict[str, str]) -> web.Response:
         before, instance, text = self._orders[key]

@@ -35,9 +35,6 @@ def run(harness: AwsHarness) -> dict[str, str]:
     return [one.form for one in harness.aws.requests if one.action == "RunInstances"][-1]
 
 
-# -- what is asked for ---------------------------------------------------------------------------------------
-
-
 async def test_a_machine_is_asked_for_in_this_way(harness: AwsHarness) -> None:
     subnet = harness.aws.subnets()[0]
     order = replace(harness.order("web"), user_data="#cloud-config\n", extra_disks=(ExtraDisk(30), ExtraDisk(5, "gp2")))
@@ -105,9 +102,6 @@ async def test_more_disks_than_there_are_names_for_are_refused(harness: AwsHarne
         await created(harness, replace(harness.order("hoard"), extra_disks=(ExtraDisk(1),) * 12))
 
 
-# -- images --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("image", "found"),
     [
@@ -141,9 +135,6 @@ async def test_images_of_others_are_not_found_by_name(harness: AwsHarness) -> No
 async def test_an_image_that_is_none_is_refused(harness: AwsHarness, image: str, said: str) -> None:
     with pytest.raises(MachineRejected, match=said):
         await created(harness, harness.order("imageless"), image=image or None)
-
-
-# -- sizes ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -185,9 +176,6 @@ async def test_many_machines_look_things_up_once(harness: AwsHarness) -> None:
     await provider.close()
     looked = ("DescribeImages", "DescribeSubnets", "DescribeInstanceTypes", "DescribeInstanceTypeOfferings")
     assert [harness.aws.actions().count(one) for one in looked] == [1, 1, 1, 1]
-
-
-# -- room ----------------------------------------------------------------------------------------------------
 
 
 async def test_without_room_in_one_subnet_the_next_is_asked(harness: AwsHarness) -> None:
@@ -239,9 +227,6 @@ async def test_a_type_that_no_zone_has_is_refused(harness: AwsHarness) -> None:
     harness.aws.instances.unsupported = "t3.medium"
     with pytest.raises(MachineRejected, match="Unsupported"):
         await created(harness, harness.order("rare"), instance_type="t3.medium")
-
-
-# -- ends ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -299,9 +284,6 @@ async def test_a_protected_machine_is_not_deleted(harness: AwsHarness) -> None:
     with pytest.raises(MachineRejected, match="may not be terminated"):
         await provider.delete(order.name, order.token)
     await provider.close()
-
-
-# -- errors --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,6 @@ class Azure(World):
         app.router.add_route("*", "/{path:subscriptions/.*}", self._resource_manager)
         return app
 
-    # -- Microsoft Entra ID -----------------------------------------------------------------------------------
-
     async def _token(self, request: web.Request) -> web.Response:
         form = dict(await request.post())
         if request.match_info["tenant"] != TENANT:
@@ -83,8 +81,6 @@ class Azure(World):
         token = f"bearer-canary-{next(self.numbers)}"
         self.tokens.add(token)
         return web.json_response({"token_type": "Bearer", "expires_in": 3599, "access_token": token})
-
-    # -- the Resource Manager ---------------------------------------------------------------------------------
 
     @web.middleware
     async def _recording(self, request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -104,9 +104,6 @@ def shown_disk(world: World, disk: Thing) -> Json:
     return {**shown, **({"managedBy": user.path} if user else {})}
 
 
-# -- what is refused ------------------------------------------------------------------------------------------
-
-
 def _check(world: World, path: str, body: Json, old: Thing | None) -> None:
     facts = body.get("properties", {})
     for name in ("hardwareProfile", "storageProfile", "osProfile", "networkProfile"):

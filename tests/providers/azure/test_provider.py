@@ -57,9 +57,6 @@ async def create(harness: AzureHarness, order: MachineOrder, section: Json | Non
     return bodies(harness, "virtualMachines")[-1]
 
 
-# -- what a machine is like -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("cpu", "memory_mb", "size"),
     [(1, 1024, "Standard_D2as_v5"), (2, 8193, "Standard_E2s_v5"), (3, 4096, "Standard_D4s_v5")],
@@ -212,9 +209,6 @@ async def test_a_tag_whose_case_azure_changed_is_still_the_mark(harness: AzureHa
     vm = harness.vm(order.token)
     vm.body["tags"] = {"Butler-Token": order.token}
     assert await provider.find(order.name, order.token) is not None
-
-
-# -- what goes wrong ------------------------------------------------------------------------------------------
 
 
 async def test_a_vm_waits_for_its_network_card(harness: AzureHarness) -> None:

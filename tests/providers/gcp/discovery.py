@@ -139,9 +139,6 @@ def _resolved(schema: Json) -> Json:
     return schema
 
 
-# -- partial answers ----------------------------------------------------------------------------------------------
-
-
 @cache
 def mask_of(text: str) -> Mask:
     """`a,b(c,d/e)` as nested names; nothing selects everything."""

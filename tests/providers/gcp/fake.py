@@ -77,8 +77,6 @@ class Google:
         self._numbers += 1
         return self._numbers
 
-    # -- what there is ----------------------------------------------------------------------------------------
-
     def existing(self, collection: str) -> list[Thing]:
         """Everything of a kind, from the moment it was asked for."""
         return [one for one in self.things.values() if one.collection == collection and self.now < one.gone_at]
@@ -99,8 +97,6 @@ class Google:
         done = Done(f"operation-{self.number():06}", kind, target, self.now, takes, request, failure)
         self.operations[done.path] = done
         return done.shown(self.now)
-
-    # -- the API ----------------------------------------------------------------------------------------------
 
     def app(self) -> web.Application:
         app = web.Application(middlewares=[troubling(self.faults, troubled)], client_max_size=2**22)

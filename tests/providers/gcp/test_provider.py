@@ -154,9 +154,6 @@ async def test_a_proxy_is_the_way_to_everything() -> None:
         assert zones(world) == [A]
 
 
-# -- zones ---------------------------------------------------------------------------------------------------------
-
-
 async def test_a_zone_without_room_is_left_for_the_next() -> None:
     async with google_cloud() as world:
         world.google.exhausted = {A, B}
@@ -215,9 +212,6 @@ async def test_no_crash_on_the_way_to_another_zone_makes_two_machines(fault: Fau
             assert (zones(world), await world.leftovers()) == ([], []), f"call {failing} {world.faults.struck}"
             if not world.faults.struck:
                 return
-
-
-# -- operations ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,6 @@ class Controllers:
     async def _all(self, kind: Address) -> tuple[Object, ...]:
         return (await self.client.list(kind, Selection(self.namespace))).items
 
-    # -- KubeVirt ---------------------------------------------------------------------------------------------
-
     async def _machine(self, vm: Object, instance: Object | None) -> None:
         meta = vm["metadata"]
         if meta.get("deletionTimestamp"):
@@ -128,8 +126,6 @@ class Controllers:
             change = {"status": {"printableStatus": status, "conditions": conditions or []}}
             await self._change(kinds.VIRTUAL_MACHINE, vm, change, "status")
 
-    # -- disks ------------------------------------------------------------------------------------------------
-
     async def _make_disks(self, vm: Object) -> None:
         if (vm.get("status") or {}).get("printableStatus"):
             return
@@ -161,8 +157,6 @@ class Controllers:
         if meta.get("deletionTimestamp") and self._age("going", claim) >= DETACHING:
             await self._change(kinds.CLAIM, claim, {"metadata": {"finalizers": None}})
 
-    # -- Harvester's images -----------------------------------------------------------------------------------
-
     async def _image(self, image: Object) -> None:
         age = self._age("downloading", image)
         conditions = (image.get("status") or {}).get("conditions") or ()
@@ -175,8 +169,6 @@ class Controllers:
         elif age < DOWNLOAD:
             status = {"progress": int(100 * age / DOWNLOAD), "conditions": [_condition("Imported", "Unknown", "")]}
         await self._change(kinds.IMAGE, image, {"status": status}, "status")
-
-    # -- objects ----------------------------------------------------------------------------------------------
 
     def _age(self, what: str, obj: Object) -> float:
         """Seconds for which something has been so; the first look begins it."""

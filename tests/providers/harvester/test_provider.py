@@ -43,9 +43,6 @@ async def refusal(harness: HarvesterHarness, order: MachineOrder, kind: type[Pro
     return str(raised.value)
 
 
-# -- what it boots with -----------------------------------------------------------------------------------------
-
-
 async def test_user_data_is_in_a_secret_and_never_in_the_vm(harness: HarvesterHarness) -> None:
     order = replace(harness.order("web"), user_data="#cloud-config\n" + "x" * 4000, network_data=NETWORK_DATA)
     await brought_up(harness, order)
@@ -67,9 +64,6 @@ async def test_the_secret_goes_when_people_delete_the_vm(harness: HarvesterHarne
 async def test_a_machine_that_boots_with_nothing_has_no_secret(harness: HarvesterHarness) -> None:
     await brought_up(harness, replace(harness.order("bare"), user_data=""))
     assert await harness.all(kinds.SECRET) == ()
-
-
-# -- disks ------------------------------------------------------------------------------------------------------
 
 
 async def test_disks_are_of_the_storage_class_of_their_image(harness: HarvesterHarness) -> None:
@@ -132,9 +126,6 @@ async def test_a_disk_that_another_vm_uses_is_waited_for(harness: HarvesterHarne
     async with connected(harness) as provider:
         with pytest.raises(ProviderUnavailable, match="currently attached to VMs: borrower"):
             await provider.delete(order.name, order.token)
-
-
-# -- images -----------------------------------------------------------------------------------------------------
 
 
 async def test_an_image_may_be_called_as_harvester_shows_it(harness: HarvesterHarness) -> None:
@@ -200,9 +191,6 @@ async def test_a_network_that_is_not_there_is_refused(harness: HarvesterHarness)
         await provider.create(harness.order("web"))
     await provider.close()
     assert await harness.leftovers() == []
-
-
-# -- running ----------------------------------------------------------------------------------------------------
 
 
 async def test_only_addresses_of_the_machines_own_interfaces_are_told(harness: HarvesterHarness) -> None:
@@ -276,9 +264,6 @@ async def test_a_name_whose_vm_is_just_going_is_waited_for(harness: HarvesterHar
     async with connected(harness) as provider:
         await provider.delete(order.name, order.token)
     assert "a VM of this name is just going" in await refusal(harness, successor, ProviderUnavailable)
-
-
-# -- what is there ----------------------------------------------------------------------------------------------
 
 
 async def test_the_inventory_has_disks_and_secrets(harness: HarvesterHarness) -> None:

@@ -143,8 +143,6 @@ class Prism:
         self.images[IMAGE] = Image(IMAGE, "talos-1.9", "", size=3 * 2**30)
         self.images[ISO] = Image(ISO, "talos-iso", "", type="ISO_IMAGE", size=2**28)
 
-    # -- time -------------------------------------------------------------------------------------------------
-
     def time(self, at: float | None = None) -> datetime:
         return _EPOCH + timedelta(seconds=self.now if at is None else at)
 
@@ -168,8 +166,6 @@ class Prism:
 
     def listed_images(self) -> list[Image]:
         return [one for one in self.images.values() if not one.posted_at or self.now >= one.posted_at + LATE]
-
-    # -- changes ----------------------------------------------------------------------------------------------
 
     def new_uuid(self) -> str:
         return str(uuid5(_SPACE, str(next(self._numbers))))

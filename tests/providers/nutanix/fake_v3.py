@@ -55,8 +55,6 @@ class V3Api:
         ):
             router.add_route(method, BASE + path, _answering(handler))
 
-    # -- VMs --------------------------------------------------------------------------------------------------
-
     def _make_vm(self, request: web.Request) -> web.Response:
         body = _checked(request[schema.BODY], schema.V3_VM)
         uuid = self._own_uuid(body["metadata"], self.prism.vms)
@@ -113,8 +111,6 @@ class V3Api:
         wished = {**spec, "resources": {**spec["resources"], "power_state": "ON"}}
         metadata = {"kind": "vm", "uuid": vm.uuid, "spec_version": vm.version, "categories": {"Environment": "Test"}}
         return {"api_version": "3.1", "metadata": metadata, "spec": wished, "status": status}
-
-    # -- everything else --------------------------------------------------------------------------------------
 
     def _task(self, request: web.Request) -> web.Response:
         task = _there(request, self.prism.tasks)

@@ -71,8 +71,6 @@ class V4Api:
             router.add_route(method, path, _answering(handler))
         router.add_route("OPTIONS", "/api/{part}/unversioned/info", _newest)
 
-    # -- VMs --------------------------------------------------------------------------------------------------
-
     def _vms(self, request: web.Request) -> web.Response:
         shown = [_shown_vm(one, self.prism) for one in self.prism.listed()]
         return _page(request, shown, "vmm.v4.ahv.config.ListVmsApiResponse")
@@ -113,8 +111,6 @@ class V4Api:
         if not vm.is_made:
             raise Refused(404, "ENTITY_NOT_FOUND", f"VM {vm.uuid} does not exist")
         return vm
-
-    # -- everything else --------------------------------------------------------------------------------------
 
     def _task(self, request: web.Request) -> web.Response:
         uuid = request.match_info["uuid"]

@@ -66,9 +66,6 @@ def is_v4(harness: NutanixHarness) -> bool:
     return harness.prism.offers_v4
 
 
-# -- places -------------------------------------------------------------------------------------------------------
-
-
 async def test_names_stand_for_places_and_are_looked_up_once(harness: NutanixHarness, by_names: Provider) -> None:
     await by_names.create(harness.order("one"))
     before = len(harness.faults.calls)
@@ -141,9 +138,6 @@ async def test_the_firmware_is_that_of_the_section(harness: NutanixHarness, boot
     assert harness.prism.existing()[0].boot.lower().removesuffix("boot") == firmware
 
 
-# -- what a machine is told ---------------------------------------------------------------------------------------
-
-
 async def test_a_machine_is_told_its_name(harness: NutanixHarness, provider: Provider) -> None:
     order = harness.order("told")
     await provider.create(order)
@@ -173,9 +167,6 @@ async def test_labels_that_have_no_room_are_left_out(harness: NutanixHarness, pr
 async def test_a_name_that_is_too_long_is_refused(harness: NutanixHarness, provider: Provider) -> None:
     with pytest.raises(MachineRejected, match="at most 80 letters"):
         await provider.create(harness.order("x" * 81))
-
-
-# -- failing and trying again -------------------------------------------------------------------------------------
 
 
 async def test_a_machine_that_failed_can_be_made_later(harness: NutanixHarness, provider: Provider) -> None:

@@ -168,8 +168,6 @@ class Pve:
     def now(self) -> float:
         return self.clock.monotonic()
 
-    # -- what harnesses do ------------------------------------------------------------------------------------
-
     def add_template(self, vmid: int, name: str, node: str = "pve1", storage: str = "ceph", **more: str) -> Guest:
         volid = f"{storage}:base-{vmid}-disk-0"
         self.storages[storage].on(node)[volid] = Volume(volid, 10 * GIB, "images", self.now)
@@ -207,8 +205,6 @@ class Pve:
             for one in self.guests.values()
         }
 
-    # -- workers ----------------------------------------------------------------------------------------------
-
     def work(self, call: Call, kind: str, about: str, *steps: tuple[float, Callable[[], None]], node: str = "") -> str:
         """Start a task. Answers its UPID."""
         node = node or call.at["node"]
@@ -243,8 +239,6 @@ class Pve:
                 task.exit = task.exit or ("" if task.steps else "OK")
         if self.now - self.looked_at >= RRD:
             self.look_round()
-
-    # -- the API ----------------------------------------------------------------------------------------------
 
     def app(self) -> web.Application:
         app = web.Application(middlewares=[troubling(self.faults)], client_max_size=64 << 20)

@@ -129,9 +129,6 @@ def guests(pve: Pve, call: Call) -> Any:
     ]  # fmt: skip
 
 
-# -- tasks ----------------------------------------------------------------------------------------------------
-
-
 def _task(pve: Pve, call: Call) -> Task:
     if re.fullmatch(r"UPID:[^:]+(:[0-9A-F]+){3}:[^:]+:[^:]*:[^:]+:", call.at["upid"]) is None:
         raise Refused(400, "Parameter verification failed.", {"upid": "unable to parse worker upid"})
@@ -168,9 +165,6 @@ def task_stop(pve: Pve, call: Call) -> Any:
     task = _task(pve, call)
     if task.is_running:
         task.exit = "received interrupt"
-
-
-# -- storages -------------------------------------------------------------------------------------------------
 
 
 def _storage(pve: Pve, call: Call) -> Storage:

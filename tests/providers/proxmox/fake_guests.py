@@ -76,9 +76,6 @@ def allocated(pve: Pve, guest: Guest, storage: str, size: int) -> str:
     return f"{volid},size={size // GIB}G"
 
 
-# -- coming ---------------------------------------------------------------------------------------------------
-
-
 @handles("POST", f"{_ONE}/clone")
 def clone(pve: Pve, call: Call) -> Any:
     source, given = guest_of(pve, call), call.given
@@ -178,9 +175,6 @@ def _created(pve: Pve, guest: Guest, given: dict[str, str]) -> None:
         del pve.guests[guest.vmid]
         raise
     guest.conf = conf
-
-
-# -- configuring ----------------------------------------------------------------------------------------------
 
 
 @handles("GET", f"{_ONE}/config")

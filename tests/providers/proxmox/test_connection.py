@@ -72,9 +72,6 @@ async def test_a_second_factor_is_no_way_for_a_machine() -> None:
     assert PASSWORD not in str(raised.value)
 
 
-# -- certificates and proxies ---------------------------------------------------------------------------------
-
-
 async def _found(url: str, **section: Any) -> Machine | None:
     provider: Provider = registry.connect(config(url, **section), TOKEN, Surroundings(patience=10.0))
     try:
@@ -102,9 +99,6 @@ async def test_a_proxy_is_used() -> None:
     async with serving(pve.app()) as url:
         assert await _found("http://pve.invalid:8006", proxy=url) is None
     assert len(pve.calls) == 1
-
-
-# -- answers --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -48,9 +48,6 @@ async def failing(harness: ProxmoxHarness, order: MachineOrder) -> ProviderError
     raise AssertionError("it does not end")
 
 
-# -- what it is like ------------------------------------------------------------------------------------------
-
-
 async def test_a_machine_is_known_by_the_uuid_its_guest_sees() -> None:
     async with running() as harness:
         machine, guest = await made(harness)
@@ -134,9 +131,6 @@ async def test_a_template_may_be_linked_to() -> None:
         await made(harness)
     (call,) = asked(harness, "POST", "/clone")
     assert (call.given["full"], call.given.get("storage"), call.given["pool"]) == ("0", None, "butler")
-
-
-# -- where it is ----------------------------------------------------------------------------------------------
 
 
 async def test_the_host_with_most_free_memory_gets_the_machine() -> None:
@@ -223,9 +217,6 @@ async def test_a_machine_on_a_host_that_is_down_is_not_taken_for_lost() -> None:
         await provider.close()
 
 
-# -- numbers --------------------------------------------------------------------------------------------------
-
-
 async def test_numbers_are_of_the_range() -> None:
     async with running(vmid_range=VmidRange(start=500, end=502)) as harness:
         numbers = sorted([(await made(harness, f"web-{number}"))[1].vmid for number in range(3)])
@@ -287,9 +278,6 @@ async def test_a_clone_that_may_be_on_its_way_is_waited_for_before_its_note_goes
         await harness.pass_time(60)
         assert (await harness.machines(), await harness.leftovers()) == ([], [])
         await provider.close()
-
-
-# -- what goes wrong ------------------------------------------------------------------------------------------
 
 
 async def test_a_full_storage_is_no_room() -> None:

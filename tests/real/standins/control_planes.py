@@ -50,9 +50,6 @@ def _wanting(replicas: int) -> Json:
     return {"spec": {"controlPlane": {"deployment": {"replicas": replicas}}}}
 
 
-# -- with Kamaji itself ------------------------------------------------------------------------------------------
-
-
 class Really:
     """Kamaji with nobody to run its pods but this."""
 
@@ -120,9 +117,6 @@ def _is_reached(replicas: int, plane: Json) -> bool:
     deployment = _deployment(plane)
     counts = [deployment.get(name) for name in ("replicas", "readyReplicas", "updatedReplicas")]
     return _state(plane) == ("Ready", VERSION) and counts == [replicas] * 3
-
-
-# -- with its stand-in -------------------------------------------------------------------------------------------
 
 
 async def simulate(data: Path, namespace: str) -> Story:

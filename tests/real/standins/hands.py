@@ -25,8 +25,6 @@ class Hands:
         self.namespace, self.management, self.tenant = namespace, management, tenant
         self._kubeconfig = kubeconfig
 
-    # -- people ---------------------------------------------------------------------------------------------------
-
     async def ask_for_cluster(self, workers: int) -> None:
         await self.management.create({"metadata": {"name": self.namespace}}, NAMESPACES)
         for obj, kind in objects.cluster(workers):
@@ -58,8 +56,6 @@ class Hands:
     async def delete_cluster(self) -> None:
         await self.management.delete(Cluster, NAME, self.namespace)
 
-    # -- the control plane ----------------------------------------------------------------------------------------
-
     async def report_version(self, version: str) -> None:
         """All of it runs, in this version."""
         counts = dict.fromkeys(("replicas", "readyReplicas", "availableReplicas", "upToDateReplicas"), 2)
@@ -68,8 +64,6 @@ class Hands:
             "externalManagedControlPlane": True, **counts,
         }  # fmt: skip
         await self._patch(KamajiControlPlane.address, NAME, {"status": status}, "status")
-
-    # -- the infrastructure ---------------------------------------------------------------------------------------
 
     async def provide_infrastructure(self) -> None:
         status = {"initialization": {"provisioned": True}}
@@ -133,8 +127,6 @@ class Hands:
         for one in await self._all(kind.address):
             if _is_going(one):
                 await self._patch(kind.address, one["metadata"]["name"], {"metadata": {"finalizers": None}})
-
-    # -- inside ---------------------------------------------------------------------------------------------------
 
     async def _running(self) -> list[str]:
         found = await self._all(SimulatedMachine.address)

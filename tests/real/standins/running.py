@@ -13,7 +13,7 @@ from butler.simulation.delays import NONE, Delays
 from kubekit.client import kubeconfig
 from kubekit.client.config import Config
 from kubekit.client.http import HttpClient
-from kubekit.runtime.manager import Manager, Settings
+from kubekit.runtime.manager import Manager, ManagerSettings
 from tests.local.standins import capi_world
 from tests.real.standins.hands import Hands
 from tests.real.standins.life import LIVES
@@ -74,7 +74,7 @@ def with_standins(directory: Path, delays: Delays, silence: float = 5.0, seed: i
 
     async def live(life: str, world: capi_world.World) -> None:
         clock, chance = world.loop.clock, world.loop.chance
-        manager = Manager(world.client, Settings("standins"), clock=clock, chance=chance)
+        manager = Manager(world.client, ManagerSettings("standins"), clock=clock, chance=chance)
         add_cluster_api(manager, lambda _: world.tenant, delays, clock=clock, chance=chance)
         async with asyncio.TaskGroup() as group:
             running = group.create_task(manager.run())

@@ -85,9 +85,6 @@ async def discover(fetch: Fetch) -> Kinds:
     return Kinds(tuple(offered), tuple(broken))
 
 
-# -- everything in one document ------------------------------------------------------------------------------------
-
-
 class _Kind(Struct):
     kind: str = ""
 
@@ -160,9 +157,6 @@ def _offered(group: str, version: str, resource: _Resource) -> Offered:
         resource.verbs,
         tuple(one.subresource for one in resource.subresources),
     )
-
-
-# -- one document per group and version ----------------------------------------------------------------------------
 
 
 class _ListedResource(Struct, rename="camel"):

@@ -22,21 +22,21 @@ _TAG = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.IGNORECASE | re.DOTAL
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ServerName:
     """A server as errors name it."""
 
     host: str
     port: int
 
     @staticmethod
-    def of(url: URL) -> Place:
-        return Place(url.host or "", url.port or 0)
+    def of(url: URL) -> ServerName:
+        return ServerName(url.host or "", url.port or 0)
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def refusal(place: Place, method: str, path: str, reply: Reply) -> ApiError:
+def refusal(place: ServerName, method: str, path: str, reply: Reply) -> ApiError:
     """The error an unsuccessful answer stands for, also when it comes from a proxy in between."""
     status = _status(reply)
     if status is None:
@@ -51,7 +51,7 @@ def refusal(place: Place, method: str, path: str, reply: Reply) -> ApiError:
     return error
 
 
-def foreign(place: Place, reply: Reply, problem: str) -> ServiceUnavailable:
+def foreign(place: ServerName, reply: Reply, problem: str) -> ServiceUnavailable:
     """A success that no Kubernetes API would answer with: a login page, most often."""
     kind = reply.headers.get("Content-Type", "no content type")
     text = readable(reply.body) if not reply.is_json else problem
@@ -68,7 +68,7 @@ def readable(body: bytes) -> str:
     return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"
 
 
-def unreachable(place: Place, error: Exception) -> ApiError:
+def unreachable(place: ServerName, error: Exception) -> ApiError:
     """The server did not answer at all, or not to the end."""
     import aiohttp  # noqa: PLC0415 - who gets here has it already; others read refusals without it
 
@@ -84,7 +84,7 @@ def unreachable(place: Place, error: Exception) -> ApiError:
         case aiohttp.ClientHttpProxyError():
             return ServiceUnavailable(f"{place}: the proxy answered {error.status} {error.message}")
         case aiohttp.ClientProxyConnectionError():
-            proxy = Place(error.host, error.port or 0)
+            proxy = ServerName(error.host, error.port or 0)
             return ServiceUnavailable(f"{place}: proxy {proxy}: {system_problem(error.os_error)}")
         case aiohttp.ClientConnectorDNSError():
             return ServiceUnavailable(f"{place}: the name cannot be resolved: {system_problem(error.os_error)}")

@@ -84,8 +84,6 @@ class HttpClient:
     async def close(self) -> None:
         await self._transport.close()
 
-    # -- reading ---------------------------------------------------------------------------------------------------
-
     async def get(self, kind: Kind, name: str, namespace: str = "", *, subresource: str = "") -> Any:
         codec = part_codec(kind, subresource)
         return self._one(
@@ -134,8 +132,6 @@ class HttpClient:
         except NotAnObject as error:
             message = f"{self._transport.place}: a watch was cut, or is not of a Kubernetes API: {error}"
             raise ServiceUnavailable(message) from error
-
-    # -- writing ---------------------------------------------------------------------------------------------------
 
     async def create(self, obj: Any, kind: Address | None = None, *, manager: str = "", dry_run: bool = False) -> Any:
         codec, address = object_codec(obj, kind), address_for(obj, kind)
@@ -192,8 +188,6 @@ class HttpClient:
         options = delete_options(propagation, uid, version, grace, dry_run)
         body = msgspec.json.encode(options) if options else None
         await self._transport.call("DELETE", paths.one(address_of(kind), name, namespace), body)
-
-    # -- pods ------------------------------------------------------------------------------------------------------
 
     async def post(self, kind: Kind, name: str, namespace: str, subresource: str, body: Any) -> Object:
         """Create a part of an object that is no object by itself: an eviction, a token, a binding."""
@@ -259,8 +253,6 @@ class HttpClient:
             yield execution
         finally:
             await execution.close()
-
-    # -- the server itself -----------------------------------------------------------------------------------------
 
     async def discover(self) -> discovery.Kinds:
         """Every kind the server offers."""

@@ -67,9 +67,6 @@ def parse(content: bytes | str, path: Path) -> Kubeconfig:
     return Kubeconfig((path,), (_File(path, _parsed(content, str(path))),))
 
 
-# -- what stands in a file -----------------------------------------------------------------------------------------
-
-
 class _ExecEnv(Struct):
     name: str = ""
     value: str = ""
@@ -191,8 +188,6 @@ def _check_unique(subject: str, plural: str, names: list[str]) -> None:
     if twice:
         raise InvalidConfiguration(subject, f"{plural}[{twice[0]}]", "the name is there twice")
 
-
-# -- merging -------------------------------------------------------------------------------------------------------
 
 _Entry = TypeVar("_Entry")
 

@@ -19,7 +19,7 @@ from kubekit.errors import ApiError
 from . import tls
 from .config import Config
 from .credentials import Credential, Credentials
-from .failures import Place, refusal, unreachable
+from .failures import ServerName, refusal, unreachable
 from .reply import JSON, Reply
 
 log = logging.getLogger("kubekit.client")
@@ -55,7 +55,7 @@ class Transport:
         self._config, self._credentials, self._agent = config, credentials, agent
         self._resends = resends
         self._base = config.cluster.server
-        self.place = Place.of(URL(self._base))
+        self.place = ServerName.of(URL(self._base))
         self._proxy = _proxy(config, URL(self._base))
         self._patience = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_PATIENCE, sock_read=patience)
         self._warn = warn or _Logged()

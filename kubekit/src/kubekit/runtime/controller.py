@@ -97,8 +97,6 @@ class Controller:
         tools = self._tools
         return WorkQueue(self.name, tools.clock, tools.chance, backoff=tools.backoff, metrics=tools.metrics)
 
-    # -- life -------------------------------------------------------------------------------------------------
-
     async def run(self) -> None:
         """Work until `stop` and what was under way is finished, or until cancelled."""
         self.queue = self._new_queue()
@@ -153,8 +151,6 @@ class Controller:
                 self.queue.add(key, Lane.FRESH if news else Lane.ROUTINE)
 
         return see
-
-    # -- one visit --------------------------------------------------------------------------------------------
 
     async def _work(self) -> None:
         queue = self.queue
@@ -229,8 +225,6 @@ class Controller:
         """Tells an object from a later one of the same name, and from itself in an API that went back in time."""
         return identity_of(obj).uid, self._informer.epoch
 
-    # -- caches that have yet to show what was written --------------------------------------------------------
-
     def _caught_up(self, key: str) -> bool:
         """Whether every cache shows what the last visit wrote; if not, the key comes back when it does."""
         now = self._tools.clock.monotonic()
@@ -270,8 +264,6 @@ class Controller:
         if pending:
             self._pending[key] = pending
 
-    # -- writing ----------------------------------------------------------------------------------------------
-
     async def _write_status(self, key: str, obj: Any, outcome: Outcome) -> str:
         """Write what differs, if anything does, and then tell what happened. Answers the version the object has now."""
         version = version_of(obj)
@@ -310,8 +302,6 @@ class Controller:
             raise failures.Gone from error
         self._own[key] = number(version_of(answer))
         return answer
-
-    # -- what follows -----------------------------------------------------------------------------------------
 
     def _succeeded(self, key: str, again: float | None) -> None:
         self.queue.forget(key)

@@ -27,7 +27,7 @@ _STALE = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ManagerSettings:
     """How a manager runs; the defaults are for production."""
 
     name: str = "controller"
@@ -51,12 +51,12 @@ class Manager:
     def __init__(
         self,
         client: Client,
-        settings: Settings | None = None,
+        settings: ManagerSettings | None = None,
         *,
         clock: Clock | None = None,
         chance: Chance | None = None,
     ) -> None:
-        self._settings = settings or Settings()
+        self._settings = settings or ManagerSettings()
         self._clock, self._chance = clock or SystemClock(), chance or SystemChance()
         self.metrics = Metrics()
         self.leadership = self._candidate(client)
@@ -113,8 +113,6 @@ class Manager:
         """Whether no controller has anything to do, now or later, unless something happens."""
         return all(controller.queue.is_quiet for controller in self.controllers)
 
-    # -- health -----------------------------------------------------------------------------------------------
-
     def alive(self) -> dict[str, str]:
         """Each thing that only a restart would mend, with what is wrong or nothing."""
         return {f"queue-{controller.name}": controller.problem() for controller in self.controllers}
@@ -138,8 +136,6 @@ class Manager:
         assert election is not None
         silent = self._clock.monotonic() - leadership.heard
         return f"lease not reached for {silent:.0f}s" if silent > 2 * election.lease_duration else ""
-
-    # -- inside -----------------------------------------------------------------------------------------------
 
     def _may_write(self) -> bool:
         return self._working and (self.leadership is None or self.leadership.holds())

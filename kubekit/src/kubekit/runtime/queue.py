@@ -86,8 +86,6 @@ class WorkQueue:
         self._queue_time = metrics.queue_time.of(self.name)
         self._work_time = metrics.work_time.of(self.name)
 
-    # -- putting in -------------------------------------------------------------------------------------------
-
     def add(self, key: str, lane: Lane = Lane.FRESH) -> None:
         """The key is to be worked on, as soon as somebody is free and nobody works on it."""
         if self._closed:
@@ -131,8 +129,6 @@ class WorkQueue:
 
     def failures(self, key: str) -> int:
         return self._failures.get(key, 0)
-
-    # -- taking out -------------------------------------------------------------------------------------------
 
     async def get(self) -> str | None:
         """The next key, once there is one; None when the queue is closed. Give it back with `done`."""
@@ -181,8 +177,6 @@ class WorkQueue:
                 self._rested = asyncio.get_running_loop().create_future()
             await asyncio.shield(self._rested)
 
-    # -- how it is going --------------------------------------------------------------------------------------
-
     def __len__(self) -> int:
         """Keys that are ready."""
         return len(self._ready[0]) + len(self._ready[1])
@@ -208,8 +202,6 @@ class WorkQueue:
     def _unfinished(self) -> float:
         now = self._clock.monotonic()
         return sum(now - started for started in self._working.values())
-
-    # -- inside -----------------------------------------------------------------------------------------------
 
     def _put(self, key: str, lane: Lane) -> None:
         fresh, routine = self._ready

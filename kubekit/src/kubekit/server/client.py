@@ -60,8 +60,6 @@ class DirectClient:
     async def close(self) -> None:
         """There is nothing to give back."""
 
-    # -- reading ---------------------------------------------------------------------------------------------------
-
     async def get(self, kind: Kind, name: str, namespace: str = "", *, subresource: str = "") -> Any:
         codec = part_codec(kind, subresource)
         target = self._object("get", codec.address, name, namespace, subresource)
@@ -89,8 +87,6 @@ class DirectClient:
             async for batch in batches:
                 for signal in batch.signals:
                     yield codec.event(signal.frame(target.resource))
-
-    # -- writing ---------------------------------------------------------------------------------------------------
 
     async def create(self, obj: Any, kind: Address | None = None, *, manager: str = "", dry_run: bool = False) -> Any:
         codec, address = object_codec(obj, kind), address_for(obj, kind)
@@ -177,8 +173,6 @@ class DirectClient:
         options = self._options("CreateOptions", "", dry_run)
         await eviction.evict(self._space, target, {"metadata": {"name": name, "namespace": namespace}}, wanted, options)
         self._told(None, options)
-
-    # -- what every request goes through ---------------------------------------------------------------------------
 
     def _object(self, verb: str, address: Address, name: str, namespace: str, subresource: str = "") -> Target:
         """One object, or a part of it, that may be touched so. Raises BadRequest, Forbidden, NotFound."""

@@ -87,8 +87,6 @@ class Loop(asyncio.BaseEventLoop):
         self.failures: list[dict[str, Any]] = []
         """What went wrong where nobody waited for it, such as a task whose exception was never looked at."""
 
-    # -- running ----------------------------------------------------------------------------------------------
-
     def run_forever(self) -> None:
         self._halting = False
         with self._current():
@@ -145,8 +143,6 @@ class Loop(asyncio.BaseEventLoop):
         self._timers.clear()
         super().close()
 
-    # -- scheduling -------------------------------------------------------------------------------------------
-
     def time(self) -> float:
         return self._now
 
@@ -190,8 +186,6 @@ class Loop(asyncio.BaseEventLoop):
     ) -> asyncio.Task[T]:
         self._numbers += 1
         return Task(self._numbers, coro, self, str(name or f"task-{self._numbers}"), context)
-
-    # -- generators and errors --------------------------------------------------------------------------------
 
     def _end_generator(self, generator: AsyncGenerator[Any, Any]) -> None:
         """One that was given up half-way still gets to its `finally`."""

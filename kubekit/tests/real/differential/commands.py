@@ -106,8 +106,6 @@ def _surroundings(cluster: Cluster) -> dict[str, str]:
     }
 
 
-# -- comparing ----------------------------------------------------------------------------------------------------
-
 _WORDS = (
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "<uid>"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "<time>"),

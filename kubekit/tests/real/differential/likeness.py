@@ -140,9 +140,6 @@ def _decoded(part: str) -> dict[str, Any]:
     return found
 
 
-# -- comparing ----------------------------------------------------------------------------------------------------
-
-
 def mismatches(real: Any, embedded: Any, place: Place = "") -> Iterator[Mismatch]:
     """Every place where the two are not the same, as small as possible."""
     if isinstance(real, Mapping) and isinstance(embedded, Mapping):

@@ -137,9 +137,6 @@ def _step(
     return Step(method, path, headers=sent, **more)
 
 
-# -- what to wait for ---------------------------------------------------------------------------------------------
-
-
 def status(*codes: int) -> Holds:
     return lambda answer: answer.status in codes
 

@@ -12,7 +12,7 @@ from multidict import CIMultiDict
 from kubekit.clock import SeededChance
 from kubekit.errors import BadRequest, Forbidden, Unauthorized
 from kubekit.server.access.authentication import Authenticator, SpaceAccess, static_token_key
-from kubekit.server.access.authority import KeyPair
+from kubekit.server.access.identities import KeyPair
 from kubekit.server.access.impersonation import Impersonator, wanted_user
 from kubekit.server.access.pki import ROOT, Pki, SpaceKeys, new_space_keys
 from kubekit.server.access.rbac import Attributes

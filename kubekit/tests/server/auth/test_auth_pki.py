@@ -14,7 +14,8 @@ from cryptography import x509
 from kubekit.clock import SystemClock
 from kubekit.errors import DataDamaged
 from kubekit.server.access import kubeconfig
-from kubekit.server.access.authority import CertificateFacts, KeyPair
+from kubekit.server.access.authority import facts_of
+from kubekit.server.access.identities import KeyPair
 from kubekit.server.access.pki import Pki, Renewal, ends_soon, new_space_keys
 from tests.server.auth.world import TurnedClock
 
@@ -91,7 +92,7 @@ def test_a_certificate_someone_else_wrote_is_read_too(pki: Pki) -> None:
     path = pki.directory / "apiserver.crt"
     content = path.read_bytes()
     path.write_bytes(content[content.index(b"-----BEGIN") :])
-    assert CertificateFacts.of(path.read_bytes()).names == pki.names
+    assert facts_of(path.read_bytes()).names == pki.names
     assert reopened(pki).open() == Renewal()
 
 

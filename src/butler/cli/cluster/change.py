@@ -10,10 +10,10 @@ from kubekit.errors import Conflict, Invalid
 from ..lazy import Failure
 from ..merge_patch import Change, merged
 from ..object_draft import Draft
+from ..rows import CLUSTERS
 from ..session import Session
 from . import cluster_draft
 from .lookup import speaking_of
-from .rows import CLUSTERS
 
 _ATTEMPTS = 5
 

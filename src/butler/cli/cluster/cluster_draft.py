@@ -11,8 +11,8 @@ from .. import object_draft
 from ..lazy import Failure
 from ..object_draft import Draft
 from ..output import say
+from ..rows import CLUSTERS
 from .flags import flag_for
-from .rows import CLUSTERS
 
 if TYPE_CHECKING:
     from butler.controllers.cluster.acceptance import Accepted

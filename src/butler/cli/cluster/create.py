@@ -101,7 +101,7 @@ async def _checked(session: Session, draft: Draft, what: str, dry_run: bool) -> 
 async def _check_new(session: Session, name: str, what: str) -> None:
     from kubekit.errors import NotFound
 
-    from .rows import CLUSTERS
+    from ..rows import CLUSTERS
 
     try:
         found = await session.client.get(CLUSTERS, name, session.namespace)
@@ -124,7 +124,7 @@ async def choose_provider(session: Session, draft: Draft) -> None:
     from kubekit.client.protocol import Selection
     from kubekit.errors import Forbidden, NotFound
 
-    from .rows import ProviderRow
+    from ..rows import ProviderRow
 
     spec = draft["spec"]
     if spec.get("providerConfigRef") or spec.get("teamRef"):
@@ -150,8 +150,8 @@ async def _send(session: Session, draft: Draft) -> int:
     """Create it; answers its generation. Raises Failure."""
     from kubekit.errors import AlreadyExists, Invalid
 
+    from ..rows import CLUSTERS
     from . import cluster_draft
-    from .rows import CLUSTERS
 
     key = f"{draft['metadata']['namespace']}/{draft['metadata']['name']}"
     try:

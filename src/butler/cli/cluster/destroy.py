@@ -11,9 +11,9 @@ from ..command import command
 from ..lazy import Failure
 from ..options import timeout_option
 from ..output import say, success
+from ..rows import CLUSTERS, ClusterRow
 from ..session import Session
 from .lookup import cluster_name, speaking_of
-from .rows import CLUSTERS, ClusterRow
 
 
 @command

@@ -19,13 +19,13 @@ from ..merge_patch import difference
 from ..object_draft import Draft
 from ..options import timeout_option, wait_option
 from ..output import as_yaml, say, success
+from ..rows import CLUSTERS
 from ..session import Session
 from . import cluster_draft
 from .change import change, send
 from .export import exportable
 from .flags import Size, change_of
 from .lookup import cluster_name, speaking_of
-from .rows import CLUSTERS
 
 _HEAD = """\
 # Change the cluster and save. Lines that begin with '#' do not count.

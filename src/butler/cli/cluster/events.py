@@ -11,9 +11,9 @@ from kubekit.model.ages import age
 
 from ..command import command
 from ..output import document, output_option, say, table
+from ..rows import ClusterRow, EventRow
 from ..session import Session
 from .lookup import cluster_name, speaking_of
-from .rows import ClusterRow, EventRow
 
 
 @command

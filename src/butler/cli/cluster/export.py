@@ -14,9 +14,9 @@ from .. import completion
 from ..command import command
 from ..lazy import Failure
 from ..output import as_yaml, say, success
+from ..rows import CLUSTERS
 from ..session import Session
 from .lookup import speaking_of
-from .rows import CLUSTERS
 
 _OURS = f"{GROUP}/"
 _KEPT = f"{GROUP}/environment"

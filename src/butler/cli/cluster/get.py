@@ -13,9 +13,9 @@ from kubekit.model.ages import age
 
 from ..command import command
 from ..output import ABSENT, document, output_option, phase, plain, table
+from ..rows import CLUSTERS, ClusterRow
 from ..session import Session
 from .lookup import cluster_name, speaking_of
-from .rows import CLUSTERS, ClusterRow
 
 
 @command

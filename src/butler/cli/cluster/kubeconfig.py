@@ -17,9 +17,9 @@ from kubekit.model.resource import Address
 from ..command import command
 from ..lazy import Failure
 from ..output import say, success
+from ..rows import ClusterRow
 from ..session import Session
 from .lookup import cluster_name, speaking_of
-from .rows import ClusterRow
 
 _SECRET = Address("", "v1", "Secret", "secrets", True)
 _KEYS = ("admin.conf", "kubeconfig", "value")

@@ -14,9 +14,9 @@ from kubekit.model.ages import age
 
 from ..command import command
 from ..output import document, output_option, say, table
+from ..rows import ClusterRow
 from ..session import Session
 from .lookup import speaking_of
-from .rows import ClusterRow
 
 
 @command

@@ -13,9 +13,9 @@ from kubekit.model.ages import age
 
 from ..command import command
 from ..output import document, output_option, say, table
+from ..rows import ClusterRow, MachineRow
 from ..session import Session
 from .lookup import cluster_name, speaking_of
-from .rows import ClusterRow, MachineRow
 
 _CLUSTER = "cluster.x-k8s.io/cluster-name"
 _DEPLOYMENT = "cluster.x-k8s.io/deployment-name"

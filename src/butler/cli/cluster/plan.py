@@ -76,8 +76,8 @@ async def _wanted(session: Session, name: str | None, filename: str | None, flag
     """The cluster as it is to be: the one that exists, changed, or a new one."""
     from kubekit.errors import NotFound
 
+    from ..rows import CLUSTERS
     from .create import choose_provider, drafted
-    from .rows import CLUSTERS
 
     if not filename and name:
         try:

@@ -9,9 +9,9 @@ import click
 
 from ..command import command
 from ..output import phase, plain
+from ..rows import CLUSTERS
 from ..session import Session
 from .lookup import cluster_name, speaking_of
-from .rows import CLUSTERS
 
 if TYPE_CHECKING:
     from butler.api.cluster import TenantCluster

@@ -13,7 +13,7 @@ from butler.api.shared import SYSTEM_NAMESPACE
 from kubekit.errors import NotFound, ServiceUnavailable
 
 from .. import completion
-from ..command import PROVIDERS, Place, command
+from ..command import PROVIDERS, NamespaceChoice, command
 from ..lazy import MISSING, Failure
 from ..session import Session, running_platform
 
@@ -27,7 +27,7 @@ _TALKATIVE = ("azure", "botocore", "google", "msal")
 
 
 def provider_command(
-    place: Place = PROVIDERS, cls: type[click.Command] = click.Command
+    place: NamespaceChoice = PROVIDERS, cls: type[click.Command] = click.Command
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """A command about providers."""
     return partial(command, place=place, cls=cls)

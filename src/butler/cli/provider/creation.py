@@ -116,9 +116,6 @@ def _key(draft: Draft) -> str:
     return f"{draft['metadata']['namespace']}/{draft['metadata']['name']}"
 
 
-# -- the account ------------------------------------------------------------------------------------------------------
-
-
 async def try_account(session: Session, config: ProviderConfig, secret: Draft | None, what: str) -> None:
     """Connect from here, and show what is well and what is not. Raises Failure."""
     say(f"Trying {config.spec.infrastructure} from here:")

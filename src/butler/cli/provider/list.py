@@ -10,13 +10,13 @@ from butler.api.provider import ProviderConfig
 from kubekit.client.protocol import Selection
 from kubekit.model.ages import human
 
-from ..command import Place
+from ..command import NamespaceChoice
 from ..output import document, output_option, say, table
 from ..session import Session
 from .account import provider_command, speaking_of
 
 
-@provider_command(Place("Only those of this namespace.", "all namespaces"))
+@provider_command(NamespaceChoice("Only those of this namespace.", "all namespaces"))
 @output_option("table", "json", "yaml", "name")
 def list_(session: Session, output: str) -> None:
     """List the ProviderConfigs of all namespaces, or of one.

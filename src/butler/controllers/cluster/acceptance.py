@@ -18,8 +18,8 @@ from kubekit.errors import FieldError, FieldProblem, Invalid, InvalidConfigurati
 from kubekit.runtime.objects import key
 
 from . import kinds, versions
-from .lookup import Sight, Snapshot
-from .settings import Settings, settings_of
+from .lookup import Lookup, Snapshot
+from .settings import ClusterSettings, settings_of
 from .validation import problems
 
 
@@ -34,7 +34,7 @@ class Accepted:
     provider: ProviderConfig
     """Normalised."""
     templates: Templates
-    settings: Settings
+    settings: ClusterSettings
 
 
 class Refused(KubeError):
@@ -47,7 +47,7 @@ class Refused(KubeError):
         self.condition_reason, self.problems = reason, tuple(found)
 
 
-def accept(cluster: TenantCluster, sight: Sight) -> Accepted:
+def accept(cluster: TenantCluster, sight: Lookup) -> Accepted:
     """What is needed to make a cluster. Raises Refused."""
     try:
         cluster = normalise(cluster)
@@ -101,7 +101,7 @@ async def fetch_networks(client: Client, sight: Snapshot, cluster: TenantCluster
         await sight.fetch_one(client, kinds.CLUSTER, cluster.metadata.name, cluster.status.tenant_namespace)
 
 
-def _team(cluster: TenantCluster, config: ButlerConfig | None, sight: Sight) -> Team | None:
+def _team(cluster: TenantCluster, config: ButlerConfig | None, sight: Lookup) -> Team | None:
     """The team of a cluster, which must be in the team's namespace, or without one in the common one."""
     mode = config.spec.multi_tenancy.mode.capitalize() if config else "Disabled"
     ref = cluster.spec.team_ref
@@ -131,7 +131,7 @@ def _must_be_in(cluster: TenantCluster, home: str, whose: str) -> None:
         raise Refused("NamespaceMismatch", [_invalid("metadata.namespace", where, f"{whose} are in namespace {home}")])
 
 
-def _provider(cluster: TenantCluster, team: Team | None, config: ButlerConfig | None, sight: Sight) -> ProviderConfig:
+def _provider(cluster: TenantCluster, team: Team | None, config: ButlerConfig | None, sight: Lookup) -> ProviderConfig:
     candidates = _candidates(cluster, team, config)
     for place in candidates:
         found: ProviderConfig | None = sight.get(ProviderConfig, key(place.namespace, place.name))
@@ -170,7 +170,7 @@ def _accessible(cluster: TenantCluster, provider: ProviderConfig) -> ProviderCon
     return provider
 
 
-def _may_step(cluster: TenantCluster, settings: Settings) -> None:
+def _may_step(cluster: TenantCluster, settings: ClusterSettings) -> None:
     """A cluster that runs goes from minor to minor."""
     seen = cluster.status.observed_state
     if seen is not None and seen.kubernetes_version:
@@ -179,7 +179,7 @@ def _may_step(cluster: TenantCluster, settings: Settings) -> None:
             raise Refused("VersionNotAllowed", [_invalid("spec.kubernetesVersion", settings.version, wrong)])
 
 
-def _keeps_networks(cluster: TenantCluster, sight: Sight) -> None:
+def _keeps_networks(cluster: TenantCluster, sight: Lookup) -> None:
     """Nodes, pods and Services have addresses from these; nothing could give them others."""
     made = sight.get(kinds.CLUSTER, key(cluster.status.tenant_namespace or "", cluster.metadata.name))
     networks = ((made or {}).get("spec") or {}).get("clusterNetwork") or {}
@@ -196,7 +196,7 @@ def _keeps_networks(cluster: TenantCluster, sight: Sight) -> None:
         raise Refused("ValidationFailed", wrong)
 
 
-def _keeps_infrastructure(cluster: TenantCluster, provider: ProviderConfig, sight: Sight) -> None:
+def _keeps_infrastructure(cluster: TenantCluster, provider: ProviderConfig, sight: Lookup) -> None:
     """Machines cannot move; only another account of the same kind may take over."""
     made = cluster.status.provider_config_ref
     before = sight.get(ProviderConfig, key(made.namespace or "", made.name)) if made is not None else None

@@ -11,7 +11,7 @@ from kubekit.runtime.informer import Informers
 from kubekit.runtime.objects import Kind, key_of
 
 
-class Sight(Protocol):
+class Lookup(Protocol):
     """Objects as they are, without asking anyone."""
 
     def get(self, kind: Kind, key: str) -> Any | None: ...

@@ -13,9 +13,9 @@ from kubekit.model.resource import Address
 
 from . import kinds, names, versions
 from .acceptance import Accepted
-from .lookup import Sight
+from .lookup import Lookup
 from .manifests import Manifest, Object, manifest
-from .settings import Settings
+from .settings import ClusterSettings
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Scope:
 
     accepted: Accepted
     namespace: str
-    sight: Sight
+    sight: Lookup
 
     @property
     def cluster(self) -> TenantCluster:
@@ -35,7 +35,7 @@ class Scope:
         return self.accepted.cluster.metadata.name
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> ClusterSettings:
         return self.accepted.settings
 
     @property

@@ -55,7 +55,7 @@ class AddonSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ClusterSettings:
     """A cluster without gaps."""
 
     version: str
@@ -96,12 +96,12 @@ def defaults_of(cluster: TenantCluster, team: Team | None) -> ClusterDefaults:
     return merged
 
 
-def settings_of(cluster: TenantCluster, team: Team | None, config: ButlerConfig | None) -> Settings:
+def settings_of(cluster: TenantCluster, team: Team | None, config: ButlerConfig | None) -> ClusterSettings:
     """The cluster, normalised, with everything it leaves out."""
     defaults = defaults_of(cluster, team)
     spec = cluster.spec
     platform = config.spec if config is not None else None
-    return Settings(
+    return ClusterSettings(
         version=spec.kubernetes_version or _running_version(cluster) or defaults.kubernetes_version or versions.DEFAULT,
         pools=tuple(_pools(cluster, defaults, platform.ssh_authorized_key if platform else None)),
         addons=tuple(_addons(cluster, config)),

@@ -17,7 +17,7 @@ from kubekit.client import kubeconfig
 from kubekit.clock import SystemClock
 from kubekit.errors import KubeError
 
-from ..home import DEFAULT_PORT, Place
+from ..home import DEFAULT_PORT, Home
 from .finding import Finding, failed, noted, passed
 
 _WRITTEN_AGAIN = "butleradm down, then up: it is written again"
@@ -28,7 +28,7 @@ _SLACK = timedelta(minutes=5)
 """How far a file may seem to be from the future before the clock is blamed."""
 
 
-def python(_: Place) -> Iterable[Finding]:
+def python(_: Home) -> Iterable[Finding]:
     shown = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] < _OLDEST_PYTHON:
         yield failed("Python", f"{shown} is too old", "install Python 3.11 or newer, then: make clean setup")
@@ -36,7 +36,7 @@ def python(_: Place) -> Iterable[Finding]:
         yield passed("Python", shown)
 
 
-def data_directory(place: Place) -> Iterable[Finding]:
+def data_directory(place: Home) -> Iterable[Finding]:
     """Existing and writable, or at least possible."""
     there = _nearest(place.data)
     if not there.is_dir():
@@ -49,7 +49,7 @@ def data_directory(place: Place) -> Iterable[Finding]:
         yield passed("data", f"{place.data}{'' if there == place.data else ' (not there yet)'}")
 
 
-def free_space(place: Place) -> Iterable[Finding]:
+def free_space(place: Home) -> Iterable[Finding]:
     free = shutil.disk_usage(_nearest(place.data)).free
     if free < _LEAST_SPACE:
         yield failed("space", f"{free // 10**6} MB free", f"make room: a platform wants {_LEAST_SPACE // 10**6} MB")
@@ -62,7 +62,7 @@ def _nearest(path: Path) -> Path:
     return next(one for one in (path, *path.parents) if one.exists())
 
 
-def lock(place: Place) -> Iterable[Finding]:
+def lock(place: Home) -> Iterable[Finding]:
     """Who holds the data, and whether that is a platform."""
     running = place.running()
     if running is not None:
@@ -75,7 +75,7 @@ def lock(place: Place) -> Iterable[Finding]:
         yield noted("platform", "does not run", "butleradm up")
 
 
-def port(place: Place) -> Iterable[Finding]:
+def port(place: Home) -> Iterable[Finding]:
     """Free, or ours."""
     number = place.remembered().port or DEFAULT_PORT
     if place.running() is not None:
@@ -98,7 +98,7 @@ def _is_taken(number: int) -> bool:
     return False
 
 
-def access(place: Place) -> Iterable[Finding]:
+def access(place: Home) -> Iterable[Finding]:
     """The administrator's kubeconfig."""
     running = place.running()
     path = Path(running.kubeconfig) if running is not None else place.kubeconfig
@@ -121,7 +121,7 @@ def access(place: Place) -> Iterable[Finding]:
         yield passed("kubeconfig", str(path))
 
 
-def certificates(place: Place) -> Iterable[Finding]:
+def certificates(place: Home) -> Iterable[Finding]:
     """None that is about to expire: a platform that runs renews its own in time."""
     found = [(path, x509.load_pem_x509_certificate(path.read_bytes())) for path in (place.data / "pki").rglob("*.crt")]
     if not found:
@@ -136,7 +136,7 @@ def certificates(place: Place) -> Iterable[Finding]:
         yield passed("certificates", f"all {len(found)} are valid until {first:%Y-%m-%d} or longer")
 
 
-def clock(place: Place) -> Iterable[Finding]:
+def clock(place: Home) -> Iterable[Finding]:
     """Not behind what was written before."""
     now = SystemClock().now()
     moments = [datetime.fromtimestamp(path.stat().st_mtime, UTC) for path in _files(place)]
@@ -148,16 +148,16 @@ def clock(place: Place) -> Iterable[Finding]:
         yield passed("clock", f"{now:%Y-%m-%d %H:%M} UTC")
 
 
-def _files(place: Place) -> Iterator[Path]:
+def _files(place: Home) -> Iterator[Path]:
     return (path for path in place.data.glob("*") if path.is_file())
 
 
-def programs(_: Place) -> Iterable[Finding]:
+def programs(_: Home) -> Iterable[Finding]:
     """Nothing here needs them, but people do."""
     for name, why in (("kubectl", "to look into clusters"), ("helm", "to install charts yourself")):
         path = shutil.which(name) or shutil.which(name, path=str(Path(sys.executable).parent))
         yield passed(name, path) if path else noted(name, f"not found; it is optional, {why}")
 
 
-Check = Callable[[Place], Iterable[Finding]]
+Check = Callable[[Home], Iterable[Finding]]
 CHECKS: tuple[Check, ...] = (python, data_directory, free_space, lock, port, access, certificates, clock, programs)

@@ -17,7 +17,7 @@ from kubekit.clock import SystemClock
 from kubekit.model.crd import DEFINITION
 
 from .. import health, on_cluster
-from ..home import Place
+from ..home import Home
 from ..installation import MANAGER, NAMESPACE, definition_of
 from .finding import Finding, failed, passed
 
@@ -27,12 +27,12 @@ _MANY = 5
 """How many names of things a finding shows."""
 
 
-async def api(place: Place, client: Client) -> Iterable[Finding]:
+async def api(place: Home, client: Client) -> Iterable[Finding]:
     namespaces = await client.list(NAMESPACE)
     return [passed("API", f"answers, {len(namespaces.items)} namespaces")]
 
 
-async def definitions(place: Place, client: Client) -> Iterable[Finding]:
+async def definitions(place: Home, client: Client) -> Iterable[Finding]:
     """Installed, and those of this version."""
     running = place.running()
     stored = {item["metadata"]["name"]: item for item in (await client.list(DEFINITION)).items}
@@ -50,7 +50,7 @@ async def definitions(place: Place, client: Client) -> Iterable[Finding]:
     return [passed("definitions", "all are of this version")]
 
 
-async def controllers(place: Place, client: Client) -> Iterable[Finding]:
+async def controllers(place: Home, client: Client) -> Iterable[Finding]:
     running = place.running()
     checks = await health.problems_of(running) if running else {"platform": "has ended"}
     wrong = [f"{name} {problem}" for name, problem in checks.items() if problem]
@@ -59,7 +59,7 @@ async def controllers(place: Place, client: Client) -> Iterable[Finding]:
     return [passed("controllers", f"{len(checks)} caches and queues are well")]
 
 
-async def providers(place: Place, client: Client) -> Iterable[Finding]:
+async def providers(place: Home, client: Client) -> Iterable[Finding]:
     """Accounts that can be used."""
     configs = (await client.list(ProviderConfig)).items
     wrong = [config for config in configs if config.status.ready is False]
@@ -70,7 +70,7 @@ async def providers(place: Place, client: Client) -> Iterable[Finding]:
     return [passed("providers", f"{len(configs)} can be used")]
 
 
-async def deletions(place: Place, client: Client) -> Iterable[Finding]:
+async def deletions(place: Home, client: Client) -> Iterable[Finding]:
     """Nothing that wants to go and cannot."""
     since = SystemClock().now() - _STUCK
     stuck = []
@@ -86,7 +86,7 @@ async def deletions(place: Place, client: Client) -> Iterable[Finding]:
     return [passed("deletions", "none is stuck")]
 
 
-async def leftovers(place: Place, client: Client) -> Iterable[Finding]:
+async def leftovers(place: Home, client: Client) -> Iterable[Finding]:
     """No machine in the simulated data centre that nobody owns, and none that somebody believes in and is not."""
     if not place.datacentre.exists():
         return []
@@ -122,7 +122,7 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:_MANY]) + (f" and {more} more" if more > 0 else "")
 
 
-CHECKS: tuple[Callable[[Place, Client], Awaitable[Iterable[Finding]]], ...] = (
+CHECKS: tuple[Callable[[Home, Client], Awaitable[Iterable[Finding]]], ...] = (
     api,
     definitions,
     controllers,

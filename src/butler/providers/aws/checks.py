@@ -11,7 +11,7 @@ from . import vm
 from .api import NAME, Api, Refusal
 from .lookup import Catalog
 from .section import Settings
-from .vm import TOKEN, Ami, Place
+from .vm import TOKEN, Ami, Subnet
 
 _VERSION = "2016-11-15"
 """Of the EC2 API; it has been the same for years."""
@@ -41,7 +41,7 @@ async def checked(api: Api, settings: Settings, catalog: Catalog) -> tuple[Check
     )
 
 
-async def _network(api: Api, settings: Settings, catalog: Catalog) -> tuple[tuple[Check, ...], tuple[Place, ...]]:
+async def _network(api: Api, settings: Settings, catalog: Catalog) -> tuple[tuple[Check, ...], tuple[Subnet, ...]]:
     try:
         places = await catalog.look_for_places()
         await _groups(api, settings, places[0].vpc)
@@ -83,7 +83,7 @@ async def _image(settings: Settings, catalog: Catalog) -> tuple[tuple[Check, ...
 
 
 async def _permissions(
-    api: Api, settings: Settings, catalog: Catalog, ami: Ami | None, places: tuple[Place, ...]
+    api: Api, settings: Settings, catalog: Catalog, ami: Ami | None, places: tuple[Subnet, ...]
 ) -> tuple[Check, ...]:
     """AWS says whether it would let a call pass, without making it. Whether machines may be ended is asked of one that
     is there, because who may end some may not end any."""

@@ -68,8 +68,6 @@ class AwsImages:
             await self._ask("ec2.delete_snapshot", SnapshotId=disk)
         return not active
 
-    # -- what there is ----------------------------------------------------------------------------------------
-
     async def _ami(self, name: str) -> Any | None:
         only = [{"Name": "name", "Values": [_literally(name)]}]
         found = await self._api.every("ec2.describe_images", "Images", Owners=["self"], Filters=only)
@@ -95,8 +93,6 @@ class AwsImages:
         only = [{"Name": "snapshot-id", "Values": snapshots}]
         found = await self._api.every("ec2.describe_snapshots", "Snapshots", OwnerIds=["self"], Filters=only)
         return [one["SnapshotId"] for one in found]
-
-    # -- what is missing --------------------------------------------------------------------------------------
 
     async def _fetch(self, order: ImageOrder, before: Any | None) -> Image:
         disk = {"Format": "RAW", "UserBucket": _place(order, self._settings.bucket)}

@@ -73,8 +73,6 @@ class AwsLoadBalancers:
             return False
         return True
 
-    # -- what there is ----------------------------------------------------------------------------------------
-
     async def _found(self, what: str, name: str, token: str) -> Any | None:
         calls = {"LoadBalancer": "elbv2.describe_load_balancers", "TargetGroup": "elbv2.describe_target_groups"}
         try:
@@ -82,8 +80,6 @@ class AwsLoadBalancers:
         except Refusal:
             return None
         return next(iter(answer[f"{what}s"]), None)
-
-    # -- what is missing --------------------------------------------------------------------------------------
 
     async def _balancer(self, order: BalancerOrder) -> Any:
         found = await self._found("LoadBalancer", order.name, order.token)

@@ -14,7 +14,7 @@ from ..contract import MachineOrder
 from ..sizes import InstanceType, smallest
 from .api import NAME, Api
 from .section import Settings
-from .vm import Ami, Place
+from .vm import Ami, Subnet
 
 Found = TypeVar("Found")
 
@@ -42,11 +42,11 @@ class Catalog:
         keep = _LONG if name.startswith("ami-") else _SHORT
         return await self._remembered(("ami", name), keep, lambda: self._look_for_ami(name, about))
 
-    async def places(self, about: str = "") -> tuple[Place, ...]:
+    async def places(self, about: str = "") -> tuple[Subnet, ...]:
         """The subnets for machines, in the order of the ProviderConfig. Raises ProviderError."""
         return await self._remembered(("places",), _SHORT, lambda: self.look_for_places(about))
 
-    async def size(self, order: MachineOrder, ami: Ami, place: Place) -> str | None:
+    async def size(self, order: MachineOrder, ami: Ami, place: Subnet) -> str | None:
         """The smallest type of a zone that has what is asked for and runs the AMI; None when there is none. Raises
         ProviderError."""
         if self._settings.instance_type:
@@ -60,7 +60,7 @@ class Catalog:
         found = smallest((one for one in types if one.name in offered), order.cpu, order.memory_mb)
         return found.name if found is not None else None
 
-    async def look_for_places(self, about: str = "") -> tuple[Place, ...]:
+    async def look_for_places(self, about: str = "") -> tuple[Subnet, ...]:
         """As `places`, without remembering."""
         settings = self._settings
         given: dict[str, Any] = {"SubnetIds": list(settings.subnets)}
@@ -130,8 +130,8 @@ def _filters(*wanted: tuple[str, str]) -> list[dict[str, Any]]:
     return [{"Name": name, "Values": [value]} for name, value in wanted]
 
 
-def _place(subnet: Mapping[str, Any]) -> Place:
-    return Place(
+def _place(subnet: Mapping[str, Any]) -> Subnet:
+    return Subnet(
         subnet["SubnetId"], subnet["AvailabilityZone"], subnet["VpcId"], int(subnet.get("AvailableIpAddressCount", 0))
     )
 

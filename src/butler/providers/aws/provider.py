@@ -14,7 +14,7 @@ from .api import NAME, Api, Refusal
 from .errors import NO_ROOM_HERE, UNSUPPORTED, kind_of_end
 from .lookup import Catalog
 from .section import Settings, settings_of
-from .vm import TOKEN, Ami, Place
+from .vm import TOKEN, Ami, Subnet
 
 _GONE = ("InvalidInstanceID.NotFound", "InvalidInstanceID.Malformed")
 
@@ -81,8 +81,6 @@ class Aws:
     async def close(self) -> None:
         await self.api.close()
 
-    # -- making -----------------------------------------------------------------------------------------------
-
     async def _launch(self, order: MachineOrder, ami: Ami, ended: str) -> Machine:
         """Asks in one subnet after the other for room. The id is not told before EC2 shows it: until then nobody
         could see, and delete, the machine by it."""
@@ -101,7 +99,7 @@ class Aws:
             return Machine("", order.name, order.token, Power.STARTING, task=instance)
         raise _nowhere(order.name, refusals)
 
-    async def _run(self, order: MachineOrder, place: Place, parameters: Mapping[str, Any]) -> str:
+    async def _run(self, order: MachineOrder, place: Subnet, parameters: Mapping[str, Any]) -> str:
         try:
             answer = await self.api.ask(
                 "ec2.run_instances", order.name, hidden=vm.hidden(order), expected=NO_ROOM_HERE, **parameters
@@ -112,12 +110,10 @@ class Aws:
         self._unsure.pop(order.token, None)
         return str(answer["Instances"][0]["InstanceId"])
 
-    async def _places(self, order: MachineOrder) -> Iterable[Place]:
+    async def _places(self, order: MachineOrder) -> Iterable[Subnet]:
         """First the one whose answer is missing: there the same question gets the same machine."""
         places, unsure = await self.catalog.places(order.name), self._unsure.get(order.token)
         return sorted(places, key=lambda one: one.id != unsure)
-
-    # -- looking ----------------------------------------------------------------------------------------------
 
     async def _instances(self, name: str, token: str) -> list[Any]:
         """All of a token, those that have ended too, oldest first."""
@@ -132,8 +128,6 @@ class Aws:
         except Refusal:
             return []
         return [one for reservation in answer["Reservations"] for one in reservation["Instances"]]
-
-    # -- ending -----------------------------------------------------------------------------------------------
 
     async def _terminate(self, name: str, instances: list[Any]) -> None:
         ids = [one["InstanceId"] for one in instances if one["State"]["Name"] != "shutting-down"]
@@ -172,7 +166,7 @@ def _end_of(instance: Mapping[str, Any], name: str) -> ProviderError:
     return kind_of_end(code)(NAME, name, f"instance {instance['InstanceId']} ended before it ran: {said}")
 
 
-def _no_size(order: MachineOrder, ami: Ami, place: Place) -> Refusal:
+def _no_size(order: MachineOrder, ami: Ami, place: Subnet) -> Refusal:
     size = f"{order.cpu} cores and {order.memory_mb} MiB for {ami.architecture}"
     message = f"no ordinary instance type of {place.zone} has {size}; name another in spec.aws.instanceType"
     return Refusal(order.name, UNSUPPORTED, message)

@@ -52,7 +52,7 @@ class Ami:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Subnet:
     """A subnet."""
 
     id: str
@@ -61,7 +61,7 @@ class Place:
     free_addresses: int = 0
 
 
-def launch(order: MachineOrder, settings: Settings, ami: Ami, size: str, place: Place, after: str = "") -> Object:
+def launch(order: MachineOrder, settings: Settings, ami: Ami, size: str, place: Subnet, after: str = "") -> Object:
     """The parameters of RunInstances; `after` is the instance that was made for the order before and has ended.
     Raises MachineRejected."""
     _check(order)
@@ -144,7 +144,7 @@ def _once(token: str, parameters: Object, after: str) -> str:
     return f"{token[:47]}-{told[:16]}"
 
 
-def _card(settings: Settings, place: Place) -> Object:
+def _card(settings: Settings, place: Subnet) -> Object:
     card: Object = {"DeviceIndex": 0, "SubnetId": place.id, "DeleteOnTermination": True}
     if settings.security_groups:
         card["Groups"] = list(settings.security_groups)

@@ -105,8 +105,6 @@ class Azure:
         found = [await self._card(path, about) for path in paths]
         return [one for one in found if one is not None]
 
-    # -- making -----------------------------------------------------------------------------------------------
-
     async def _begun(self, order: MachineOrder, known: Known) -> Machine:
         operation = await self.arm.operation(known.task, order.name)
         if operation.error is not None:
@@ -170,8 +168,6 @@ class Azure:
             self._plans[wanted.text] = boot_image.plan_of(found)
         return self._plans[wanted.text]
 
-    # -- looking ----------------------------------------------------------------------------------------------
-
     async def _vm(self, name: str) -> Object | None:
         return await self.arm.get(self._vm_path(name), COMPUTE, name, expand="instanceView")
 
@@ -189,8 +185,6 @@ class Azure:
     async def _shown(self, vm: Object, known: Known) -> Machine:
         nics = await self.nics_of(vm, vm["name"]) if power_of(vm) is Power.RUNNING else []
         return machine(vm, nics, known.task)
-
-    # -- removing ---------------------------------------------------------------------------------------------
 
     async def _nic_removed(self, name: str, token: str) -> bool:
         """Asks for its end; answers whether there was one."""

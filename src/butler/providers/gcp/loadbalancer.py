@@ -60,8 +60,6 @@ class GcpLoadBalancers:
                 return False
         return all(one.is_done for one in await self._api.operations(parts.name, name))
 
-    # -- the parts --------------------------------------------------------------------------------------------
-
     async def _founded(self, parts: Parts, order: BalancerOrder) -> list[Operation | None]:
         """Ask for whatever comes next on the way to the forwarding rule. None stands for what is only waited for."""
         address = await self._api.get(parts.address, order.name, "address,status")
@@ -92,8 +90,6 @@ class GcpLoadBalancers:
 
     async def _insert(self, path: str, order: BalancerOrder, body: Any) -> Operation | None:
         return await self._api.insert(path.rpartition("/")[0], order.name, body)
-
-    # -- the machines behind it -------------------------------------------------------------------------------
 
     async def _wanted(self, order: BalancerOrder) -> Members:
         """The targets by zone; those that are not known by id are looked up."""

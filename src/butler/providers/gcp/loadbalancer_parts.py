@@ -72,8 +72,6 @@ class Parts:
     def link(self, path: str) -> str:
         return f"projects/{self.settings.project}/{path}"
 
-    # -- what is asked for ------------------------------------------------------------------------------------
-
     def health_check_body(self, order: BalancerOrder) -> dict[str, Any]:
         return {
             "name": self.name,

@@ -12,7 +12,7 @@ from kubekit.errors import AlreadyExists, ApiError, NotFound
 from kubekit.model.resource import Address, Object
 
 from .errors import in_the_way, translated
-from .section import Place, Settings
+from .section import ObjectName, Settings
 
 
 class Api:
@@ -26,7 +26,7 @@ class Api:
         with self._asking("", "ask for the version"):
             return (await self._client.version()).git_version
 
-    async def get(self, kind: Address, place: Place, about: str = "") -> Object | None:
+    async def get(self, kind: Address, place: ObjectName, about: str = "") -> Object | None:
         """None when there is no such object, or no such kind."""
         with self._asking(about, f"get {kind.kind} {place}"):
             try:
@@ -54,7 +54,7 @@ class Api:
         with self._asking(about, f"apply {kind.kind}", hidden):
             await self._client.apply(obj, kind, manager=AGENT)
 
-    async def patch(self, kind: Address, place: Place, change: Object, about: str = "") -> None:
+    async def patch(self, kind: Address, place: ObjectName, change: Object, about: str = "") -> None:
         """One that is gone stays so."""
         with self._asking(about, f"change {kind.kind} {place}"):
             try:
@@ -62,7 +62,7 @@ class Api:
             except NotFound:
                 return
 
-    async def delete(self, kind: Address, place: Place, about: str = "", uid: str = "") -> bool:
+    async def delete(self, kind: Address, place: ObjectName, about: str = "", uid: str = "") -> bool:
         """Ask for its end; answers whether it is gone already. `uid` is a precondition."""
         try:
             await self._client.delete(kind, place.name, place.namespace, propagation="Background", uid=uid)

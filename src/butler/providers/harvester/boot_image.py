@@ -10,7 +10,7 @@ from kubekit.model.resource import Object
 
 from . import kinds
 from .api import Api
-from .section import NAME, Place
+from .section import NAME, ObjectName
 from .vm import Boot
 
 _CLONED = "cdi"
@@ -19,7 +19,7 @@ _TALOS = re.compile(r"/image/[0-9a-f]{64}/v[^/]+/([a-z]+)-(?:amd64|arm64)")
 _TALOS_PLATFORM = "nocloud"
 
 
-async def image(api: Api, place: Place, about: str = "") -> Object | None:
+async def image(api: Api, place: ObjectName, about: str = "") -> Object | None:
     """By its name, or by the one that Harvester's pages show. Raises MachineRejected when that means several."""
     if found := await api.get(kinds.IMAGE, place, about):
         return found
@@ -47,8 +47,8 @@ def boot(found: Object, about: str, default_class: str) -> Boot:
     return Boot(place, storage_class, is_cloned, int(size))
 
 
-def place_of(found: Object) -> Place:
-    return Place(found["metadata"]["namespace"], found["metadata"]["name"])
+def place_of(found: Object) -> ObjectName:
+    return ObjectName(found["metadata"]["namespace"], found["metadata"]["name"])
 
 
 def unfit(found: Object) -> str:

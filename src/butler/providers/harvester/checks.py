@@ -11,7 +11,7 @@ from kubekit.model.resource import Address, Object
 from ..contract import Check
 from . import boot_image, kinds
 from .api import Api
-from .section import Place, Settings
+from .section import ObjectName, Settings
 
 _NEEDED: tuple[tuple[Address, tuple[str, ...]], ...] = (
     (kinds.VIRTUAL_MACHINE, ("create", "get", "list", "patch", "delete")),
@@ -20,7 +20,7 @@ _NEEDED: tuple[tuple[Address, tuple[str, ...]], ...] = (
     (kinds.SECRET, ("create", "list", "patch", "delete")),
 )
 """What machines need, in the namespace they are in."""
-_VERSION = Place("", "server-version")
+_VERSION = ObjectName("", "server-version")
 _GRANT = "Grant it with the role in docs/howto/providers/harvester.md."
 
 
@@ -110,7 +110,7 @@ class Checking:
         name = self._settings.storage_class
         if not name:
             return Check("storage", True, "Disks are of the storage class of their image, or of the default one.")
-        if await self._api.get(kinds.STORAGE_CLASS, Place("", name)) is None:
+        if await self._api.get(kinds.STORAGE_CLASS, ObjectName("", name)) is None:
             remedy = "Name another one in spec.harvester.storageClassName, or none."
             return Check("storage", False, f"There is no storage class {name}.", remedy)
         return Check("storage", True, f"Storage class {name} is there.")

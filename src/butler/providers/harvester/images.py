@@ -10,7 +10,7 @@ from ..contract import NOTHING_KNOWN, Known, Provider
 from ..images import Image, ImageOrder, Progress
 from . import boot_image, kinds, vm, vm_state
 from .provider import Harvester
-from .section import NAME, Place
+from .section import NAME, ObjectName
 
 _ATTEMPTS = 3
 
@@ -48,11 +48,11 @@ class HarvesterImages:
             await self._api.delete(kinds.IMAGE, place, name, found["metadata"]["uid"])
         return False
 
-    def _place(self, name: str) -> Place:
-        return Place(self._settings.namespace, name)
+    def _place(self, name: str) -> ObjectName:
+        return ObjectName(self._settings.namespace, name)
 
 
-def _wanted(order: ImageOrder, place: Place) -> Object:
+def _wanted(order: ImageOrder, place: ObjectName) -> Object:
     # Harvester checks SHA-512 sums and no others, so this one is only written down.
     annotations = {"annotations": {f"{GROUP}/sha256": order.sha256}} if order.sha256 else {}
     meta = {"name": place.name, "namespace": place.namespace, "labels": vm.marks(order.token), **annotations}

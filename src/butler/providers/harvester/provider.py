@@ -24,7 +24,7 @@ from ..contract import (
 from . import boot_image, kinds, vm, vm_state
 from .api import Api
 from .checks import Checking
-from .section import NAME, Place, Settings, settings
+from .section import NAME, ObjectName, Settings, settings
 
 
 def connect(config: ProviderConfig, credentials: Mapping[str, str], surroundings: Surroundings) -> Harvester:
@@ -58,7 +58,7 @@ class Harvester:
             await self._without_secret(order.name, order.token)
             raise
         if secret is not None:
-            place = Place(self.settings.namespace, secret["metadata"]["name"])
+            place = ObjectName(self.settings.namespace, secret["metadata"]["name"])
             await self.api.patch(kinds.SECRET, place, vm.owned_by(made), order.name)
         return vm_state.machine(made, None)
 
@@ -132,7 +132,7 @@ class Harvester:
         raise trouble
 
     async def _boot(self, order: MachineOrder) -> vm.Boot:
-        place = Place.of(order.image, self.settings.namespace) if order.image else self.settings.image
+        place = ObjectName.of(order.image, self.settings.namespace) if order.image else self.settings.image
         if place is None:
             raise MachineRejected(NAME, order.name, "neither the request nor spec.harvester.imageName names an image")
         found = await boot_image.image(self.api, place, order.name)
@@ -145,7 +145,7 @@ class Harvester:
         made = made or await self._vm(order.name, order.token)
         if made is not None:
             return made
-        other = await self.api.get(kinds.VIRTUAL_MACHINE, Place(self.settings.namespace, order.name), order.name)
+        other = await self.api.get(kinds.VIRTUAL_MACHINE, ObjectName(self.settings.namespace, order.name), order.name)
         if other is None or vm_state.is_going(other):
             raise ProviderUnavailable(NAME, order.name, "a VM of this name is just going")
         message = f"the name {order.name} is taken in namespace {self.settings.namespace}"
@@ -153,11 +153,11 @@ class Harvester:
 
     async def _without_secret(self, name: str, token: str) -> bool:
         """Answers whether it was gone before."""
-        place = Place(self.settings.namespace, vm.part_name(name, token, "init"))
+        place = ObjectName(self.settings.namespace, vm.part_name(name, token, "init"))
         return await self.api.delete(kinds.SECRET, place, name)
 
-    def _place(self, found: Object) -> Place:
-        return Place(self.settings.namespace, found["metadata"]["name"])
+    def _place(self, found: Object) -> ObjectName:
+        return ObjectName(self.settings.namespace, found["metadata"]["name"])
 
 
 def _hidden(order: MachineOrder) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ def _origin(claim: Object) -> Address:
 
 def _asset(kind: str, obj: Object, size: str = "") -> Asset:
     meta = obj["metadata"]
-    return Asset(kind, str(Place(meta["namespace"], meta["name"])), meta["name"], vm_state.token_of(obj), size)
+    return Asset(kind, str(ObjectName(meta["namespace"], meta["name"])), meta["name"], vm_state.token_of(obj), size)
 
 
 def _image_choice(found: Object) -> Choice:
@@ -187,4 +187,4 @@ def _network_choice(found: Object) -> Choice:
     labels = meta.get("labels") or {}
     kind, vlan = labels.get("network.harvesterhci.io/type", ""), labels.get("network.harvesterhci.io/vlan-id", "")
     detail = f"VLAN {vlan}" if vlan and vlan != "0" else kind
-    return Choice(str(Place(meta["namespace"], meta["name"])), meta["name"], detail)
+    return Choice(str(ObjectName(meta["namespace"], meta["name"])), meta["name"], detail)

@@ -20,14 +20,14 @@ NAME = "harvester"
 _KEY = "kubeconfig"
 
 
-class Place(NamedTuple):
+class ObjectName(NamedTuple):
     """An object by namespace and name."""
 
     namespace: str
     name: str
 
     @classmethod
-    def of(cls, text: str, namespace: str) -> Place:
+    def of(cls, text: str, namespace: str) -> ObjectName:
         """`namespace/name`, or a name alone in the namespace given."""
         left, slash, right = text.strip().partition("/")
         return cls(left, right) if slash else cls(namespace, left)
@@ -43,8 +43,8 @@ class Settings:
     account: Config = field(repr=False)
     namespace: str
     """Of the machines and of everything that is made for them."""
-    network: Place
-    image: Place | None
+    network: ObjectName
+    image: ObjectName | None
     storage_class: str
     """Of disks that come from no image; empty for the default one."""
 
@@ -69,8 +69,8 @@ def settings(config: ProviderConfig, credentials: Mapping[str, str]) -> Settings
     )
 
 
-def _place(subject: str, name: str, text: str, namespace: str) -> Place:
-    place = Place.of(text, namespace)
+def _place(subject: str, name: str, text: str, namespace: str) -> ObjectName:
+    place = ObjectName.of(text, namespace)
     if not place.namespace or not place.name or "/" in place.name:
         raise InvalidConfiguration(subject, f"spec.harvester.{name}", f"{text!r} is not namespace/name")
     return place

@@ -12,7 +12,7 @@ from kubekit.errors import InvalidConfiguration
 from kubekit.model.resource import Address
 
 from ..contract import Blueprint, Object, Pool
-from .section import Place
+from .section import ObjectName
 from .vm import IMAGE_ID, NIC, reserved, sizes
 
 _GROUP, _VERSION = "infrastructure.cluster.x-k8s.io", "v1alpha1"
@@ -37,7 +37,7 @@ class ClusterTemplates:
     def machine(self, blueprint: Blueprint, pool: Pool) -> Object:
         section = _section(blueprint.provider)
         namespace = str(blueprint.override.get("namespace") or section.namespace)
-        network = Place.of(str(blueprint.override.get("networkName") or section.network_name), namespace)
+        network = ObjectName.of(str(blueprint.override.get("networkName") or section.network_name), namespace)
         disk = _disk(blueprint, pool, namespace)
         return {
             "infraClusterSecretRef": _secret(blueprint.provider),
@@ -61,7 +61,7 @@ class ClusterTemplates:
         return ()
 
 
-def _instance(pool: Pool, network: Place) -> Object:
+def _instance(pool: Pool, network: ObjectName) -> Object:
     return {
         # The provider drains a node before its VM moves.
         "evictionStrategy": "External",
@@ -84,7 +84,7 @@ def _disk(blueprint: Blueprint, pool: Pool, namespace: str) -> Object:
     if not named:
         message = "is missing; workers of tenant clusters cannot be made without it"
         raise InvalidConfiguration(f"ProviderConfig {config.key}", "spec.harvester.imageName", message)
-    image, size = Place.of(named, namespace), {"requests": {"storage": f"{whole(pool.disk, GIB)}Gi"}}
+    image, size = ObjectName.of(named, namespace), {"requests": {"storage": f"{whole(pool.disk, GIB)}Gi"}}
     if section.image_storage_class_name and named == section.image_name:
         claim = {"accessModes": ["ReadWriteMany"], "volumeMode": "Block", "resources": size}
         spec = {"source": {"blank": {}}, "pvc": {**claim, "storageClassName": section.image_storage_class_name}}

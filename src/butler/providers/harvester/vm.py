@@ -16,7 +16,7 @@ from kubekit.model.resource import Address, Object
 from ..contract import MachineOrder
 from . import kinds
 from .network_data import static_addresses
-from .section import NAME, Place, Settings
+from .section import NAME, ObjectName, Settings
 
 MARK = f"{GROUP}/token"
 """The label that says for whom something was made."""
@@ -39,7 +39,7 @@ _RESERVED_MB = 256
 class Boot:
     """An image that machines can boot from."""
 
-    place: Place
+    place: ObjectName
     storage_class: str
     """Of a disk that comes from it."""
     is_cloned: bool
@@ -67,7 +67,7 @@ def secret(order: MachineOrder, settings: Settings) -> Object | None:
         raise MachineRejected(NAME, order.name, message)
     if not data:
         return None
-    place = Place(settings.namespace, part_name(order.name, order.token, "init"))
+    place = ObjectName(settings.namespace, part_name(order.name, order.token, "init"))
     return _object(kinds.SECRET, place, order.token, type="Opaque", data=data)
 
 
@@ -86,7 +86,7 @@ def machine(order: MachineOrder, settings: Settings, boot: Boot) -> Object:
         spec["dataVolumeTemplates"] = [disk.data_volume(order) for disk in disks]
     else:
         annotations[CLAIM_TEMPLATES] = msgspec.json.encode([disk.claim(order) for disk in disks]).decode()
-    made = _object(kinds.VIRTUAL_MACHINE, Place(settings.namespace, order.name), order.token, spec=spec)
+    made = _object(kinds.VIRTUAL_MACHINE, ObjectName(settings.namespace, order.name), order.token, spec=spec)
     made["metadata"] |= {"labels": labels, "annotations": annotations}
     return made
 
@@ -158,7 +158,7 @@ class _Disk:
     size_gb: int
     storage_class: str
     is_cloned: bool
-    image: Place | None = None
+    image: ObjectName | None = None
 
     def claim(self, order: MachineOrder) -> Object:
         annotations = {"annotations": {IMAGE_ID: str(self.image)}} if self.image is not None else {}
@@ -192,6 +192,6 @@ def _disks(order: MachineOrder, settings: Settings, boot: Boot) -> list[_Disk]:
     return [_Disk("root", order.disk_gb, boot.storage_class, boot.is_cloned, boot.place), *further]
 
 
-def _object(kind: Address, place: Place, token: str, **content: Any) -> Object:
+def _object(kind: Address, place: ObjectName, token: str, **content: Any) -> Object:
     meta = {"name": place.name, "namespace": place.namespace, "labels": marks(token)}
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, **content}

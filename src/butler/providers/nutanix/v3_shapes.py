@@ -16,9 +16,6 @@ _KEPT = ("kind", "uuid", "spec_version", "categories", "project_reference", "own
 _TASKS = {"SUCCEEDED": TaskState.DONE, "FAILED": TaskState.FAILED, "ABORTED": TaskState.FAILED}
 
 
-# -- what is sent -----------------------------------------------------------------------------------------------
-
-
 def vm_body(order: MachineOrder, places: Places, uuid: str) -> Object:
     resources: Object = {
         "num_sockets": order.cpu,
@@ -91,9 +88,6 @@ def containers_query(offset: int, length: int) -> Object:
         "group_member_count": length,
         "group_member_offset": offset,
     }
-
-
-# -- what is read -----------------------------------------------------------------------------------------------
 
 
 def vm(found: Mapping[str, Any]) -> Vm:

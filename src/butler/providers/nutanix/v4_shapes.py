@@ -20,9 +20,6 @@ _MADE = ("vmm:ahv:config:vm", "vmm:content:image")
 _BOOT = {"legacy": "vmm.v4.ahv.config.LegacyBoot", "uefi": "vmm.v4.ahv.config.UefiBoot"}
 
 
-# -- what is sent -----------------------------------------------------------------------------------------------
-
-
 def vm_body(order: MachineOrder, places: Places) -> Object:
     body: Object = {
         "name": order.name,
@@ -73,9 +70,6 @@ def image_body(order: ImageOrder, cluster: str) -> Object:
     if order.sha256:
         body["checksum"] = {"$objectType": "vmm.v4.content.ImageSha256Checksum", "hexDigest": order.sha256}
     return body
-
-
-# -- what is read -----------------------------------------------------------------------------------------------
 
 
 def vm(found: Mapping[str, Any], etag: str = "") -> Vm:

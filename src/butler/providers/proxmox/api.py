@@ -103,8 +103,6 @@ class Api:
     async def close(self) -> None:
         await self._rest.close()
 
-    # -- who asks ---------------------------------------------------------------------------------------------
-
     async def _ask(self, question: Question) -> Reply:
         headers = await self._authorised(question.about)
         if self._login.is_token:

@@ -15,7 +15,7 @@ from .section import NAME, Settings
 MIB = 1 << 20
 
 
-class Place(NamedTuple):
+class VmLocation(NamedTuple):
     """Where a VM is."""
 
     node: str
@@ -30,7 +30,7 @@ class Place(NamedTuple):
 class Guest:
     """A VM or container as the cluster lists it. Its name may be missing for the first seconds."""
 
-    place: Place
+    place: VmLocation
     name: str
     tags: str
     status: str
@@ -141,7 +141,7 @@ class Cluster:
 class Template:
     """A template to clone, and the host where the clone comes to be."""
 
-    place: Place
+    place: VmLocation
     target: str
 
     @property
@@ -172,7 +172,7 @@ def template_for(
 
 def _guest(one: Mapping[str, Any]) -> Guest:
     return Guest(
-        place=Place(one["node"], int(one["vmid"])),
+        place=VmLocation(one["node"], int(one["vmid"])),
         name=one.get("name", ""),
         tags=one.get("tags", ""),
         status=one.get("status", "unknown"),

@@ -26,7 +26,7 @@ from .api import Api
 from .boot_images import Iso, Isos
 from .checks import checked
 from .errors import Absent, AgentSilent, NoAgent, Off, Taken
-from .lookup import Cluster, Place, Template, template_for
+from .lookup import Cluster, Template, VmLocation, template_for
 from .section import NAME, Settings, settings
 
 _TRIES = 8
@@ -54,10 +54,8 @@ class Proxmox:
         self.settings = chosen
         self.api = Api(chosen, surroundings.clock, surroundings.patience)
         self._isos = Isos(self.api, chosen.iso_storage, self.settles_in)
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, VmLocation] = {}
         """Where a machine was seen last: a hint that saves a look at the whole cluster."""
-
-    # -- coming -----------------------------------------------------------------------------------------------
 
     async def create(self, order: MachineOrder, known: Known = NOTHING_KNOWN) -> Machine:
         if known.task and await self.api.is_busy(known.task, order.name):
@@ -86,7 +84,7 @@ class Proxmox:
             node, task = await self._ask_for(order, cluster, source, vmid, preferred)
         except Absent as error:
             raise MachineRejected(NAME, order.name, f"there is no {source} to make it from: {error}") from error
-        self._places[order.token] = Place(node, vmid)
+        self._places[order.token] = VmLocation(node, vmid)
         return _coming(order, NOTHING_KNOWN, task)
 
     async def _ask_for(
@@ -141,7 +139,7 @@ class Proxmox:
         vmids = self.settings.vmids
         raise CapacityExhausted(NAME, order.name, f"there is no free number from {vmids[0]} to {vmids[-1]}")
 
-    async def _go_on(self, order: MachineOrder, place: Place, config: vm.Config) -> Machine:
+    async def _go_on(self, order: MachineOrder, place: VmLocation, config: vm.Config) -> Machine:
         """Do the next thing a machine needs, up to one that takes time."""
         is_configured = vm.is_configured(config, order.token)
         if "lock" in config:
@@ -158,7 +156,7 @@ class Proxmox:
             return machine
         return self._made(order, await self.api.post(f"{place.path}/status/start", order.name, {}))
 
-    async def _configure(self, order: MachineOrder, place: Place, config: vm.Config) -> str:
+    async def _configure(self, order: MachineOrder, place: VmLocation, config: vm.Config) -> str:
         """Tell a clone what it is. Answers the task at work for it; disks that have to be made take time."""
         volume = await self._isos.found_on(place.node, order, place.vmid)
         volume = volume or await self._isos.put(place.node, order, place.vmid)
@@ -168,8 +166,6 @@ class Proxmox:
 
     def _made(self, order: MachineOrder, task: Any) -> Machine:
         return Machine(vm.provider_id(order.token), order.name, order.token, Power.STARTING, task=str(task or ""))
-
-    # -- being ------------------------------------------------------------------------------------------------
 
     async def find(self, name: str, token: str, known: Known = NOTHING_KNOWN) -> Machine | None:
         seen = await self._where_it_was(name, token)
@@ -183,7 +179,7 @@ class Proxmox:
             return await self._shown(name, token, *seen)
         return None
 
-    async def _shown(self, name: str, token: str, place: Place, config: vm.Config) -> Machine:
+    async def _shown(self, name: str, token: str, place: VmLocation, config: vm.Config) -> Machine:
         macs = vm.mac_addresses(config)
         power, addresses = await self._state(place, name, macs)
         if vm.GOING in vm.split_tags(config.get("tags", "")):
@@ -192,7 +188,7 @@ class Proxmox:
             power = Power.STARTING
         return Machine(vm.provider_id(token), str(config.get("name", name)), token, power, addresses, macs)
 
-    async def _state(self, place: Place, name: str, macs: tuple[str, ...]) -> tuple[Power, tuple[str, ...]]:
+    async def _state(self, place: VmLocation, name: str, macs: tuple[str, ...]) -> tuple[Power, tuple[str, ...]]:
         """What a machine does, with its addresses: asking its guest tells both."""
         try:
             told = await self.api.get(f"{place.path}/agent/network-get-interfaces", name)
@@ -205,7 +201,7 @@ class Proxmox:
         except AgentSilent:
             return Power.RUNNING, ()
 
-    async def _where_it_was(self, name: str, token: str) -> tuple[Place, vm.Config] | None:
+    async def _where_it_was(self, name: str, token: str) -> tuple[VmLocation, vm.Config] | None:
         if (place := self._places.get(token)) is None:
             return None
         try:
@@ -217,7 +213,9 @@ class Proxmox:
         del self._places[token]
         return None
 
-    async def _sought(self, cluster: Cluster, isos: list[Iso], name: str, token: str) -> list[tuple[Place, vm.Config]]:
+    async def _sought(
+        self, cluster: Cluster, isos: list[Iso], name: str, token: str
+    ) -> list[tuple[VmLocation, vm.Config]]:
         """VMs that are ours, and after them those that may turn out to be."""
         first = next(vm.numbers(token, self.settings.vmids))
         written = {one.vmid for one in isos}
@@ -236,8 +234,6 @@ class Proxmox:
             if is_ours or (vm.is_nameless(config) and guest.place.vmid in {*written, first}):
                 found.append((not is_ours, guest.place, config))
         return [(place, config) for _, place, config in sorted(found, key=lambda one: one[:2])]
-
-    # -- going ------------------------------------------------------------------------------------------------
 
     async def delete(self, name: str, token: str, known: Known = NOTHING_KNOWN) -> bool:
         if known.task and await self.api.outcome(known.task, name) is None:
@@ -258,7 +254,7 @@ class Proxmox:
                 await self._isos.remove(iso, name)
         return not isos
 
-    async def _remove(self, left: list[tuple[Place, vm.Config]], name: str, token: str) -> bool:
+    async def _remove(self, left: list[tuple[VmLocation, vm.Config]], name: str, token: str) -> bool:
         """Bring the end of VMs a step nearer; what is locked cannot be changed. Answers that it is not there yet."""
         for place, config in left:
             if vm.is_ours(config, token, place.vmid) and "lock" not in config:
@@ -266,7 +262,7 @@ class Proxmox:
                     await self._stop_or_destroy(place, config, name)
         return False
 
-    async def _stop_or_destroy(self, place: Place, config: vm.Config, name: str) -> None:
+    async def _stop_or_destroy(self, place: VmLocation, config: vm.Config, name: str) -> None:
         status = await self.api.get(f"{place.path}/status/current", name)
         if status["status"] == "stopped":
             await self.api.delete(place.path, name, **{"purge": "1", "destroy-unreferenced-disks": "1"})
@@ -275,8 +271,6 @@ class Proxmox:
         if vm.GOING not in tags:
             await self.api.put(f"{place.path}/config", name, {"tags": ";".join((*tags, vm.GOING))})
         await self.api.post(f"{place.path}/status/stop", name, {})
-
-    # -- telling ----------------------------------------------------------------------------------------------
 
     async def check(self) -> tuple[Check, ...]:
         return await checked(self.api, self.settings)
@@ -293,15 +287,13 @@ class Proxmox:
     async def close(self) -> None:
         await self.api.close()
 
-    # -- in general -------------------------------------------------------------------------------------------
-
     async def _look(self, about: str) -> Cluster:
         return Cluster.of(await self.api.get("/cluster/resources", about))
 
     def _online(self, cluster: Cluster) -> tuple[str, ...]:
         return tuple(one for one in self.settings.nodes if one in cluster.nodes and cluster.nodes[one].is_online)
 
-    async def _config(self, place: Place, about: str) -> vm.Config:
+    async def _config(self, place: VmLocation, about: str) -> vm.Config:
         found: vm.Config = await self.api.get(f"{place.path}/config", about)
         return found
 

@@ -32,9 +32,6 @@ _NOTE = re.compile(r"^butler-token: (\S+), VM (\d+)$", re.MULTILINE)
 _FILE = re.compile(rf"{MARK}-(?P<token>{_UUID})-(?P<vmid>\d+)\.iso")
 
 
-# -- whose it is ----------------------------------------------------------------------------------------------
-
-
 def identity(token: str) -> str:
     """The UUID that a machine shows to its guest: the token itself, so that it is known before there is a machine,
     and a copy that someone makes of the machine is not mistaken for it."""
@@ -103,9 +100,6 @@ def iso_parts(name: str) -> tuple[str, int] | None:
     return (found["token"], int(found["vmid"])) if found else None
 
 
-# -- what it is like ------------------------------------------------------------------------------------------
-
-
 def properties(text: str) -> dict[str, str]:
     """`virtio=BC:24:11:00:00:01,bridge=vmbr0` by name; what stands without a name is under the empty one."""
     found = {}
@@ -150,9 +144,6 @@ def addresses(interfaces: list[Any], macs: tuple[str, ...]) -> tuple[str, ...]:
             found |= dict.fromkeys(ip_address(one["ip-address"]) for one in interface.get("ip-addresses") or ())
     usable = [one for one in found if not (one.is_loopback or one.is_link_local or one.is_unspecified)]
     return tuple(str(one) for one in sorted(usable, key=lambda one: (not one.is_private, one.version)))
-
-
-# -- how it is made -------------------------------------------------------------------------------------------
 
 
 def clone_form(settings: Settings, order: MachineOrder, vmid: int, target: str) -> dict[str, str | int]:

@@ -35,7 +35,7 @@ class Item(NamedTuple):
         return f"{self.kind}/{self.number}"
 
 
-class Shelf:
+class Assets:
     """Things by account, kind, name and token; an image has no token, because one serves all."""
 
     def __init__(self, database: sqlite3.Connection, clock: Clock) -> None:

@@ -15,7 +15,7 @@ from kubekit.errors import DataDamaged, DataVersion
 
 from ..contract import MachineOrder, Power
 from .assets import TABLE as _SHELF
-from .assets import Shelf
+from .assets import Assets
 from .section import Knobs
 from .traffic import Traffic
 from .vm import Fate, Vm
@@ -50,7 +50,7 @@ class DataCentre:
         self.clock, self.chance, self.fast = clock or SystemClock(), chance or SystemChance(), fast
         self.traffic = Traffic()
         self._database = _opened(path)
-        self.shelf = Shelf(self._database, self.clock)
+        self.shelf = Assets(self._database, self.clock)
         self._vms: dict[str, Vm] = {}
         self._by_token: dict[tuple[str, str], list[str]] = {}
         self._addresses: set[str] = set()
@@ -63,8 +63,6 @@ class DataCentre:
 
     def close(self) -> None:
         self._database.close()
-
-    # -- what accounts do -------------------------------------------------------------------------------------
 
     def create(self, account: str, order: MachineOrder, knobs: Knobs) -> Vm:
         """A machine for an order; the one there is for its token. Raises CapacityExhausted, MachineRejected."""
@@ -140,8 +138,6 @@ class DataCentre:
         running = [vm for vm in self.of_token(account, token) if vm.power(now) is Power.RUNNING]
         return max((now - vm.boots_at for vm in running), default=0.0)
 
-    # -- what befalls machines --------------------------------------------------------------------------------
-
     def lose(self, vm_id: str) -> None:
         """Let a machine disappear."""
         self._befall(vm_id, Fate.LOST)
@@ -176,8 +172,6 @@ class DataCentre:
         if drawn < knobs.section.stuck_percent + knobs.section.lost_percent:
             return Fate.LOST, now + knobs.lost_after
         return Fate.NONE, 0.0
-
-    # -- room and addresses -----------------------------------------------------------------------------------
 
     def _check_size(self, order: MachineOrder, knobs: Knobs) -> None:
         """Refuse what will never fit."""
@@ -215,8 +209,6 @@ class DataCentre:
                 self._last[network] = place
                 return address
         raise CapacityExhausted(NAME, order.name, f"every address of {network} is taken")
-
-    # -- records ----------------------------------------------------------------------------------------------
 
     def _keep(self, vm: Vm) -> None:
         self._vms[vm.id] = vm

@@ -53,7 +53,7 @@ def by_chance(chance: Chance) -> Weather:
     return weather
 
 
-class Desk:
+class FaultyAccess:
     """Where one account makes its calls."""
 
     def __init__(self, clock: Clock, weather: Weather, traffic: Traffic) -> None:

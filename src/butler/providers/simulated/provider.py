@@ -12,7 +12,7 @@ from kubekit.errors import InvalidConfiguration
 
 from ..contract import NOTHING_KNOWN, Asset, Check, Choice, Known, Machine, MachineOrder, Power, Surroundings, by_name
 from .datacentre import NAME, DataCentre
-from .faults import Desk, Weather, by_chance
+from .faults import FaultyAccess, Weather, by_chance
 from .section import Knobs
 from .vm import Vm
 
@@ -42,7 +42,7 @@ class Simulated:
         self.shelf = datacentre.shelf
         knobs = Knobs.of(section, f"ProviderConfig {account}")
         self.knobs = knobs.without_delays() if datacentre.fast else knobs
-        self.desk = Desk(datacentre.clock, weather or by_chance(datacentre.chance), datacentre.traffic)
+        self.desk = FaultyAccess(datacentre.clock, weather or by_chance(datacentre.chance), datacentre.traffic)
 
     async def create(self, order: MachineOrder, known: Known = NOTHING_KNOWN) -> Machine:
         # An infrastructure that ignores tokens must not be asked twice, so look first.

@@ -81,8 +81,6 @@ class Harness(ABC):
             labels={"purpose": "conformance"},
         )
 
-    # -- what not every infrastructure has --------------------------------------------------------------------
-
     async def was_booted_with(self, token: str, user_data: str) -> bool:
         """Whether the machine of a token got exactly this."""
         _not_offered("userData cannot be seen")

@@ -25,7 +25,7 @@ from kubekit.runtime.objects import key
 from kubekit.runtime.reconciler import Note, Outcome, Permission, Reconciler, Watch
 
 from . import names
-from .cluster_status import Ending, Sight, status_of
+from .cluster_status import ClusterView, Ending, status_of
 from .external import External
 from .shared import BY_CLUSTER, WAITING, Shared, has_controller, owned_by, pause_of, paused
 
@@ -86,11 +86,9 @@ class Clusters(Reconciler[Cluster]):
         status = status_of(sight, self._shared.clock.now(), ending)
         return Outcome(status, again=WAITING, notes=_notes(cluster, status))
 
-    # -- looking --------------------------------------------------------------------------------------------------
-
-    async def _look(self, cluster: Cluster) -> Sight:
+    async def _look(self, cluster: Cluster) -> ClusterView:
         control_plane = await self._find(cluster, cluster.spec.control_plane_ref)
-        return Sight(
+        return ClusterView(
             cluster,
             await self._find(cluster, cluster.spec.infrastructure_ref),
             control_plane,
@@ -116,9 +114,7 @@ class Clusters(Reconciler[Cluster]):
         except KubeError:
             return False
 
-    # -- status ---------------------------------------------------------------------------------------------------
-
-    def _observed(self, sight: Sight) -> Outcome:
+    def _observed(self, sight: ClusterView) -> Outcome:
         cluster = sight.cluster
         status = status_of(sight, self._shared.clock.now())
         if _is_on_its_way(sight, status) and (left := self._shared.held_back(cluster.metadata)):
@@ -126,8 +122,6 @@ class Clusters(Reconciler[Cluster]):
         done = status.initialization
         lost = done is not None and done.control_plane_initialized and not sight.connected
         return Outcome(status, again=_LOOK_AGAIN if lost else None, notes=_notes(cluster, status))
-
-    # -- the end --------------------------------------------------------------------------------------------------
 
     async def _remove_workers(self, cluster: Cluster) -> Ending | None:
         """None when there are none left, by the API and not by a cache."""
@@ -142,7 +136,7 @@ class Clusters(Reconciler[Cluster]):
             return None
         return Ending("WaitingForWorkersDeletion", f"* {left[0]}" + (f" and {len(left) - 1} more" if left[1:] else ""))
 
-    async def _remove_parts(self, sight: Sight) -> Ending | None:
+    async def _remove_parts(self, sight: ClusterView) -> Ending | None:
         parts = (
             (sight.cluster.spec.control_plane_ref, sight.control_plane, "WaitingForControlPlaneDeletion"),
             (sight.cluster.spec.infrastructure_ref, sight.infrastructure, "WaitingForInfrastructureDeletion"),
@@ -168,7 +162,7 @@ class Clusters(Reconciler[Cluster]):
             return
 
 
-def _endpoint(sight: Sight) -> dict[str, Any]:
+def _endpoint(sight: ClusterView) -> dict[str, Any]:
     """Where the API server is, as far as a part knows it and the cluster does not; empty otherwise."""
     known = sight.cluster.spec.control_plane_endpoint
     if known is not None and known.host:
@@ -181,7 +175,7 @@ def _endpoint(sight: Sight) -> dict[str, Any]:
     return {}
 
 
-def _is_on_its_way(sight: Sight, new: ClusterStatus) -> bool:
+def _is_on_its_way(sight: ClusterView, new: ClusterStatus) -> bool:
     """Whether nothing was reached since the last time that anyone waits for, and more is about to be."""
     done = new.initialization
     if done != sight.cluster.status.initialization:

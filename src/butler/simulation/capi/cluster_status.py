@@ -32,7 +32,7 @@ _GONE = ("ObjectDeleted", "DoesNotExist")
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class ClusterView:
     """A cluster with everything it is made of, as it is now."""
 
     cluster: Cluster
@@ -66,7 +66,7 @@ class Ending:
     message: str = ""
 
 
-def status_of(sight: Sight, now: datetime, ending: Ending | None = None) -> ClusterStatus:
+def status_of(sight: ClusterView, now: datetime, ending: Ending | None = None) -> ClusterStatus:
     cluster = sight.cluster
     new = structs.replace(
         cluster.status,
@@ -91,7 +91,7 @@ def _phase(cluster: Cluster, new: ClusterStatus) -> str:
     return "Provisioning" if cluster.spec.infrastructure_ref or cluster.spec.control_plane_ref else "Pending"
 
 
-def _initialization(sight: Sight) -> ClusterInitialization | None:
+def _initialization(sight: ClusterView) -> ClusterInitialization | None:
     old = sight.cluster.status.initialization or ClusterInitialization()
     infrastructure, control_plane = sight.infrastructure, sight.control_plane
     provisioned = infrastructure is not None and infrastructure.provisioned
@@ -103,10 +103,7 @@ def _initialization(sight: Sight) -> ClusterInitialization | None:
     return None if new == ClusterInitialization() else new
 
 
-# -- counts -------------------------------------------------------------------------------------------------------
-
-
-def _control_plane_counts(sight: Sight) -> ReplicaCounts | None:
+def _control_plane_counts(sight: ClusterView) -> ReplicaCounts | None:
     if sight.cluster.spec.control_plane_ref is None:
         return _counted(sight.control_plane_machines) if sight.control_plane_machines else None
     control_plane = sight.control_plane
@@ -122,7 +119,7 @@ def _control_plane_counts(sight: Sight) -> ReplicaCounts | None:
     )
 
 
-def _worker_counts(sight: Sight) -> ReplicaCounts:
+def _worker_counts(sight: ClusterView) -> ReplicaCounts:
     groups: list[MachineDeployment | MachineSet] = [*sight.deployments, *sight.sets]
     alone = [one for one in sight.standalone if names.CONTROL_PLANE not in one.metadata.labels]
     counted = [_counted(alone)] if alone else []
@@ -161,10 +158,7 @@ def _total(figures: Sequence[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-# -- conditions ---------------------------------------------------------------------------------------------------
-
-
-def _conditions(sight: Sight, new: ClusterStatus, now: datetime, ending: Ending | None) -> list[Condition]:
+def _conditions(sight: ClusterView, new: ClusterStatus, now: datetime, ending: Ending | None) -> list[Condition]:
     infrastructure = _infrastructure(sight, new)
     available = _control_plane_available(sight, new)
     workers = _workers_available(sight)
@@ -194,7 +188,7 @@ def _conditions(sight: Sight, new: ClusterStatus, now: datetime, ending: Ending 
     ]  # fmt: skip
 
 
-def _infrastructure(sight: Sight, new: ClusterStatus) -> Condition:
+def _infrastructure(sight: ClusterView, new: ClusterStatus) -> Condition:
     done = bool(new.initialization and new.initialization.infrastructure_provisioned)
     ref = sight.cluster.spec.infrastructure_ref
     if sight.infrastructure is None:
@@ -208,7 +202,7 @@ def _infrastructure(sight: Sight, new: ClusterStatus) -> Condition:
     return condition("InfrastructureReady", False, "NotReady", f"{name} is not provisioned yet")
 
 
-def _control_plane_available(sight: Sight, new: ClusterStatus) -> Condition:
+def _control_plane_available(sight: ClusterView, new: ClusterStatus) -> Condition:
     done = bool(new.initialization and new.initialization.control_plane_initialized)
     ref = sight.cluster.spec.control_plane_ref
     if sight.control_plane is None:
@@ -234,7 +228,7 @@ def _kind_of(ref: Ref | None) -> str:
     return ref.kind if ref is not None else "Object"
 
 
-def _control_plane_initialized(sight: Sight, new: ClusterStatus) -> Condition:
+def _control_plane_initialized(sight: ClusterView, new: ClusterStatus) -> Condition:
     kind = "ControlPlaneInitialized"
     if new.initialization is not None and new.initialization.control_plane_initialized:
         return condition(kind, True, "Initialized")
@@ -245,13 +239,13 @@ def _control_plane_initialized(sight: Sight, new: ClusterStatus) -> Condition:
     return condition(kind, False, "NotInitialized", f"Waiting for the {name} to be initialized")
 
 
-def _workers_available(sight: Sight) -> Condition:
+def _workers_available(sight: ClusterView) -> Condition:
     if not sight.deployments:
         return condition("WorkersAvailable", True, "NoWorkers")
     return aggregated("WorkersAvailable", _members(sight.deployments), "Available", _AVAILABLE)
 
 
-def _of_groups(sight: Sight, kind: str) -> Condition:
+def _of_groups(sight: ClusterView, kind: str) -> Condition:
     """A condition that holds if it does of the control plane or of any group of workers."""
     members = _members([*sight.deployments, *(sight.sets if kind != "RollingOut" else ())])
     control_plane = sight.control_plane
@@ -265,7 +259,7 @@ def _members(groups: Sequence[MachineDeployment | MachineSet]) -> list[Member]:
     return [Member(one.kind, one.metadata.name, one.status.conditions) for one in groups]
 
 
-def _probe(sight: Sight) -> Condition:
+def _probe(sight: ClusterView) -> Condition:
     if sight.connected:
         return condition("RemoteConnectionProbe", True, "ProbeSucceeded")
     return condition("RemoteConnectionProbe", False, "ProbeFailed", "Remote connection not established yet")

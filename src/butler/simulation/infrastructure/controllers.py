@@ -143,8 +143,6 @@ class SimulatedMachines(Reconciler[SimulatedMachine]):
         waiting = self._simulated.by("config", key_of(config))
         return [key_of(one) for one in waiting if one.spec.provider_id is None]
 
-    # -- life -------------------------------------------------------------------------------------------------
-
     async def reconcile(self, obj: SimulatedMachine) -> Outcome:
         machine = self._owner(obj)
         if machine is None:
@@ -289,8 +287,6 @@ class SimulatedMachines(Reconciler[SimulatedMachine]):
             self._pods.forget(cluster)
             await self._tenants.forget(namespace, name)
 
-    # -- looking things up ------------------------------------------------------------------------------------
-
     def _owner(self, obj: SimulatedMachine) -> Machine | None:
         names = [owner.name for owner in owners_of(obj) if owner.kind == Machine.address.kind]
         return self._machines.get(key(obj.metadata.namespace, names[0])) if names else None
@@ -338,9 +334,6 @@ def _timer(seconds: float) -> timedelta:
 
 def _sooner(one: timedelta, other: timedelta | None) -> timedelta:
     return one if other is None else min(one, other)
-
-
-# -- indexes ----------------------------------------------------------------------------------------------------------
 
 
 def _uid(obj: SimulatedMachine) -> Iterable[str]:

@@ -148,9 +148,6 @@ def _free_part(network: str, taken: Iterable[str]) -> str:
     return ""
 
 
-# -- parts of a Node ----------------------------------------------------------------------------------------------
-
-
 def _registration(config: KubeadmConfig | None) -> Mapping[str, Any]:
     joining = config.spec.get("joinConfiguration") if config is not None else None
     return (joining or {}).get("nodeRegistration") or {}

@@ -67,9 +67,6 @@ def _rights() -> Iterator[Placed]:
     yield from role("kubeadm:bootstrap-signer-clusterinfo", PUBLIC, "cluster-info", user("system:anonymous"))
 
 
-# -- forms ---------------------------------------------------------------------------------------------------------
-
-
 def config_map(name: str, namespace: str, **data: str) -> Object:
     return {"metadata": {"name": name, "namespace": namespace}, "data": data}
 
@@ -102,9 +99,6 @@ def role(name: str, namespace: str, config: str, *subjects: Object) -> Iterator[
 def _rule(plural: str, *names: str) -> Object:
     rule: Object = {"apiGroups": [""], "resources": [plural], "verbs": ["get"]}
     return {**rule, "resourceNames": list(names)} if names else rule
-
-
-# -- texts ---------------------------------------------------------------------------------------------------------
 
 
 def _cluster_configuration(cluster: Cluster) -> str:

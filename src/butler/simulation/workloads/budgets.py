@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from kubekit.runtime.objects import key_of
 from kubekit.runtime.reconciler import Outcome, Reconciler, Watch
 
-from .context import PLACE, Site, condition, selects, with_conditions
+from .context import PLACE, Context, condition, selects, with_conditions
 from .kinds import Pod, ReplicaSet, StatefulSet
 from .service_kinds import BudgetStatus, PodDisruptionBudget
 from .sets import ownership
@@ -22,7 +22,7 @@ class Budgets(Reconciler[PodDisruptionBudget]):
     tells_conditions = False
     workers = 1
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Context) -> None:
         self._pods, self._budgets = site.pods(), site.informer(PodDisruptionBudget)
         self._owners = (site.informer(ReplicaSet), site.informer(StatefulSet))
         for informer in self._owners:

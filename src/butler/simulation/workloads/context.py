@@ -27,7 +27,7 @@ OWNER, ORPHANS, NODE, PLACE = "owner", "orphans", "node", "namespace"
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class Context:
     """One tenant's API, and what time it is there."""
 
     manager: Manager

@@ -22,9 +22,6 @@ Labels = Mapping[str, Any]
 BINDING = Address("", "v1", "Binding", "bindings", namespaced=True)
 
 
-# -- pods -----------------------------------------------------------------------------------------------------------
-
-
 class Toleration(Model):
     """A taint that does not keep a pod away."""
 
@@ -117,9 +114,6 @@ class Pod(Resource, plural="pods", group="", version="v1"):
     status: PodStatus = PodStatus()
 
 
-# -- nodes ----------------------------------------------------------------------------------------------------------
-
-
 class Taint(Model):
     """What keeps pods away from a node."""
 
@@ -158,9 +152,6 @@ class Node(Resource, plural="nodes", group="", version="v1", namespaced=False):
 
     spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()
-
-
-# -- what makes pods ------------------------------------------------------------------------------------------------
 
 
 class RollingUpdate(Model):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from kubekit.client.protocol import Client
 from kubekit.clock import Chance, Clock
-from kubekit.runtime.manager import Manager, Settings
+from kubekit.runtime.manager import Manager, ManagerSettings
 
 from ..delays import Delays
 from .budgets import Budgets
-from .context import Pool, Site
+from .context import Context, Pool
 from .jobs.cron_jobs import CronJobs
 from .jobs.jobs import Jobs
 from .nodes.kubelet import Kubelets
@@ -25,8 +25,8 @@ _GRACE = 5.0
 
 def crew(client: Client, clock: Clock, chance: Chance, delays: Delays, pool: Pool) -> Manager:
     """A manager on a tenant's API with everything that makes workloads live there."""
-    manager = Manager(client, Settings("butler-workloads", grace=_GRACE), clock=clock, chance=chance)
-    site = Site(manager, clock, delays, pool)
+    manager = Manager(client, ManagerSettings("butler-workloads", grace=_GRACE), clock=clock, chance=chance)
+    site = Context(manager, clock, delays, pool)
     for reconciler in (
         Deployments(site),
         ReplicaSets(site),

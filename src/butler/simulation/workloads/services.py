@@ -12,7 +12,7 @@ from kubekit.errors import AlreadyExists
 from kubekit.runtime.objects import key_of, owner_reference
 from kubekit.runtime.reconciler import Note, Outcome, Reconciler, Watch, children
 
-from .context import OWNER, PLACE, Site
+from .context import OWNER, PLACE, Context
 from .kinds import Pod
 from .nodes.scheduler import FINISHED
 from .service_kinds import Balancer, Endpoints, EndpointSlice, Ingress, Service, ServiceSpec, ServiceStatus
@@ -33,7 +33,7 @@ class Services(Reconciler[Service]):
     tells_conditions = False
     workers = 2
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Context) -> None:
         self._site, self._pods = site, site.pods()
         self._services, self._slices = site.informer(Service), site.informer(EndpointSlice)
         self._endpoints = site.informer(Endpoints)
@@ -58,8 +58,6 @@ class Services(Reconciler[Service]):
             await self._write_slice(obj, pods)
             await self._write_endpoints(obj, pods)
         return self._balanced(obj)
-
-    # -- behind it ---------------------------------------------------------------------------------------------
 
     async def _write_slice(self, service: Service, pods: Sequence[Pod]) -> None:
         by_ports = _grouped(service, pods)
@@ -91,8 +89,6 @@ class Services(Reconciler[Service]):
         elif not _is_same(existing.subsets, subsets):
             change = {"metadata": {"resourceVersion": existing.metadata.resource_version}, "subsets": subsets}
             await self._site.client.patch(Endpoints, meta.name, change, meta.namespace)
-
-    # -- in front of it ----------------------------------------------------------------------------------------
 
     def _balanced(self, service: Service) -> Outcome:
         current = service.status.load_balancer.ingress
@@ -137,8 +133,6 @@ def _with_address(status: ServiceStatus, address: str) -> ServiceStatus:
     ingress = (Ingress(ip=address, ip_mode="VIP"),) if address else ()
     return structs.replace(status, load_balancer=Balancer(ingress=ingress))
 
-
-# -- forms ----------------------------------------------------------------------------------------------------------
 
 Ports = tuple[tuple[tuple[str, Any], ...], ...]
 """Ports in a form that can be compared, because pods may know a named port by different numbers."""

@@ -13,7 +13,7 @@ from kubekit.errors import AlreadyExists, NotFound
 from kubekit.runtime.objects import key, key_of
 from kubekit.runtime.reconciler import Outcome, Reconciler, Watch
 
-from .context import PLACE, Site
+from .context import PLACE, Context
 from .kinds import Pod
 from .nodes.fit import amount
 from .service_kinds import ClaimStatus, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeStatus
@@ -31,7 +31,7 @@ class Claims(Reconciler[PersistentVolumeClaim]):
     tells_conditions = False
     workers = 2
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Context) -> None:
         self._site, self._pods = site, site.pods()
         self._volumes, self._classes = site.informer(PersistentVolume), site.informer(StorageClass)
         self._claims = site.informer(PersistentVolumeClaim)
@@ -113,7 +113,7 @@ class Volumes(Reconciler[PersistentVolume]):
     tells_conditions = False
     workers = 2
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Context) -> None:
         self._site, self._claims = site, site.informer(PersistentVolumeClaim)
         self._volumes = site.informer(PersistentVolume)
         self.watches = (Watch(PersistentVolumeClaim, self._of),)

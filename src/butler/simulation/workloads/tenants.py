@@ -54,7 +54,7 @@ class Workloads:
         self._delays, self._linger = delays, linger
         self._clock, self._chance = clock or SystemClock(), chance or SystemChance()
         self._group: asyncio.TaskGroup | None = None
-        self._crews: dict[str, Crew] = {}
+        self._crews: dict[str, TenantControllers] = {}
 
     @property
     def active(self) -> set[str]:
@@ -91,10 +91,10 @@ class Workloads:
             crew.manager.stop()
             await crew.ended.wait()
 
-    def _crew(self, tenant: str, client: Client) -> Crew:
-        return Crew(crew(client, self._clock, self._chance, self._delays, lambda: self._pool_of(tenant)))
+    def _crew(self, tenant: str, client: Client) -> TenantControllers:
+        return TenantControllers(crew(client, self._clock, self._chance, self._delays, lambda: self._pool_of(tenant)))
 
-    async def _serve(self, tenant: str, crew: Crew) -> None:
+    async def _serve(self, tenant: str, crew: TenantControllers) -> None:
         say(logging.DEBUG, "workloads wake", tenant=tenant)
         try:
             async with asyncio.TaskGroup() as group:
@@ -111,7 +111,7 @@ class Workloads:
         if crew.heard and not crew.removed:
             self.wake(tenant)
 
-    async def _until_quiet(self, crew: Crew) -> None:
+    async def _until_quiet(self, crew: TenantControllers) -> None:
         """Stop the controllers once nothing has happened for a while and nothing is due."""
         while crew.heard or not crew.manager.is_quiet:
             crew.heard = False
@@ -119,7 +119,7 @@ class Workloads:
         crew.manager.stop()
 
 
-class Crew:
+class TenantControllers:
     """The controllers of one tenant while they run."""
 
     def __init__(self, manager: Manager) -> None:

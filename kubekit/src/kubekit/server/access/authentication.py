@@ -12,7 +12,8 @@ from kubekit.clock import Clock
 from kubekit.errors import Unauthorized
 from kubekit.server.objects.user import CREDENTIAL_ID, NOBODY, UserInfo, authenticated
 
-from .authority import Authority, ClientIdentity
+from .authority import Authority
+from .identities import ClientIdentity
 from .tokens import API_AUDIENCE, TokenRefused, TokenVerifier, Verified
 
 _WEBSOCKET_TOKEN = "base64url.bearer.authorization.k8s.io."  # noqa: S105 - a prefix, not a secret

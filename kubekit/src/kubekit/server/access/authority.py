@@ -3,57 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from .identities import CertificateFacts, ClientIdentity, KeyPair
 
 if TYPE_CHECKING:
     from .certificates import Issuer
 
 
-@dataclass(frozen=True, slots=True)
-class KeyPair:
-    """A certificate and its private key, both PEM."""
+def facts_of(certificate: bytes) -> CertificateFacts:
+    """The facts about a PEM file, parsed the long way when someone else wrote it. Raises ValueError."""
+    head = certificate.partition(b"-----BEGIN")[0].decode(errors="replace")
+    written = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
+    if "Not-After" in written:
+        ends = datetime.fromisoformat(written["Not-After"])
+        return CertificateFacts(ends, frozenset(written.get("Names", "").split()))
+    from .certificates import parsed_facts  # noqa: PLC0415 - slow to load, rarely needed
 
-    certificate: bytes
-    key: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class CertificateFacts:
-    """What a start must know of the server's own certificates: written as text above the PEM block, so that reading
-    it needs no cryptography."""
-
-    not_after: datetime
-    names: frozenset[str] = frozenset()
-
-    def text(self) -> bytes:
-        return f"Not-After: {self.not_after.isoformat()}\nNames: {' '.join(sorted(self.names))}\n".encode()
-
-    @classmethod
-    def of(cls, certificate: bytes) -> CertificateFacts:
-        """The facts about a PEM file, parsed the long way when someone else wrote it. Raises ValueError."""
-        head = certificate.partition(b"-----BEGIN")[0].decode(errors="replace")
-        written = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
-        if "Not-After" in written:
-            ends = datetime.fromisoformat(written["Not-After"])
-            return cls(ends, frozenset(written.get("Names", "").split()))
-        from .certificates import parsed_facts  # noqa: PLC0415 - slow to load, rarely needed
-
-        return parsed_facts(certificate)
-
-
-@dataclass(frozen=True, slots=True)
-class ClientIdentity:
-    """What a client certificate says about its holder."""
-
-    name: str
-    uid: str
-    groups: tuple[str, ...]
-    not_before: datetime
-    not_after: datetime
-    fingerprint: str
+    return parsed_facts(certificate)
 
 
 class Authority:

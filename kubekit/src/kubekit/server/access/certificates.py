@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from .authority import CertificateFacts, ClientIdentity, KeyPair
+from .identities import CertificateFacts, ClientIdentity, KeyPair
 
 CLOCK_SKEW = timedelta(minutes=5)
 """How far a client's clock may be behind ours and still accept a fresh certificate."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import private_files
-from .authority import KeyPair
+from .identities import KeyPair
 
 
 @dataclass(frozen=True, slots=True)

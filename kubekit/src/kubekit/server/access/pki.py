@@ -40,7 +40,8 @@ from kubekit.errors import DataDamaged
 from kubekit.server.objects.user import MASTERS
 
 from . import private_files
-from .authority import Authority, CertificateFacts, KeyPair
+from .authority import Authority, facts_of
+from .identities import KeyPair
 
 ROOT = "root"
 """The name of the root space."""
@@ -170,7 +171,7 @@ class Pki:
 
     def _is_stale(self, name: str, pair: KeyPair, now: datetime, names: frozenset[str] = frozenset()) -> bool:
         try:
-            facts = CertificateFacts.of(pair.certificate)
+            facts = facts_of(pair.certificate)
         except ValueError as error:
             raise _damaged(self.directory / f"{name}.crt", "cannot be read as a certificate") from error
         return now + RENEW_BEFORE >= facts.not_after or facts.names != names
@@ -202,7 +203,7 @@ def new_space_keys(space: str, now: datetime) -> SpaceKeys:
 
 def ends_soon(certificate: bytes, now: datetime) -> bool:
     """Whether it is time to renew a certificate of ours. Raises ValueError when it cannot be read."""
-    return now + RENEW_BEFORE >= CertificateFacts.of(certificate).not_after
+    return now + RENEW_BEFORE >= facts_of(certificate).not_after
 
 
 def _space_files(space: str, now: datetime) -> dict[str, bytes]:

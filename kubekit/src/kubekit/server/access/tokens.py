@@ -34,12 +34,11 @@ from kubekit.server.objects.user import (
 )
 
 if TYPE_CHECKING:
-    from .signing import Signer
+    from .signer import Signer
 
 ISSUER = "https://kubernetes.default.svc"
 API_AUDIENCE = "https://kubernetes.default.svc"
 LEGACY_ISSUER = "kubernetes/serviceaccount"
-ALGORITHM = "ES256"
 
 _LEGACY = "kubernetes.io/serviceaccount/"
 _LEEWAY = 60
@@ -85,7 +84,7 @@ class SigningKey:
     @cached_property
     def signer(self) -> Signer:
         """Raises DataDamaged."""
-        from .signing import Signer  # noqa: PLC0415 - slow to load, and a start needs none
+        from .signer import Signer  # noqa: PLC0415 - slow to load, and a start needs none
 
         try:
             return Signer(self._pem)
@@ -108,7 +107,7 @@ def openid_configuration(server: str) -> dict[str, Any]:
         "jwks_uri": f"{server}/openid/v1/jwks",
         "response_types_supported": ["id_token"],
         "subject_types_supported": ["public"],
-        "id_token_signing_alg_values_supported": [ALGORITHM],
+        "id_token_signing_alg_values_supported": ["ES256"],
     }
 
 

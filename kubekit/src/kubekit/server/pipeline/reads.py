@@ -156,9 +156,6 @@ class _Head(msgspec.Struct):
 _head = msgspec.json.Decoder(_Head)
 
 
-# -- positions: resource versions and continue tokens --------------------------------------------------------------
-
-
 class _Token(msgspec.Struct, rename={"version": "v", "revision": "rv"}):
     version: str = ""
     revision: int = 0

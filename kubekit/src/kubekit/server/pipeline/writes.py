@@ -216,9 +216,6 @@ def _warn(resource: Resource, obj: Object, old: Object | None, options: WriteOpt
             options.warn(text)
 
 
-# -- steps ------------------------------------------------------------------------------------------------------
-
-
 def _named(space: Space, target: Target, obj: Object) -> Target:
     meta = obj["metadata"]
     if target.name and meta.setdefault("name", target.name) != target.name:

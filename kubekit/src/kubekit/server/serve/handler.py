@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from aiohttp.web import BaseRequest, RequestKey, Response, StreamResponse
+from aiohttp.web import BaseRequest, Response, StreamResponse
 
 from kubekit.errors import (
     ApiError,
@@ -33,69 +33,17 @@ from kubekit.server.spaces import addresses
 from kubekit.server.spaces.addresses import Address
 from kubekit.server.spaces.served_space import ServedSpace
 
-from . import answers, queries, request_body, subresources, tables
+from . import answers, queries, request_body, subresources
+from .call import WARNINGS, Call
 from .documents import Documents, page_not_found
 from .queries import Query
 
 log = logging.getLogger("kubekit.server")
 
-_WARNINGS = RequestKey("warnings", list[str])
-
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "GET": "get", "HEAD": "get"}
 
 
-@dataclass(slots=True)
-class Call:
-    """A request that is understood and allowed."""
-
-    request: BaseRequest
-    space: ServedSpace
-    address: Address
-    query: Query
-    user: UserInfo
-    verb: str
-    target: Target
-
-    @property
-    def media_type(self) -> str:
-        return str(self.request.headers.get("Content-Type", "")).partition(";")[0].strip().lower()
-
-    def view(self) -> answers.View:
-        headers = self.request.headers
-        return answers.View(
-            negotiation.negotiate(
-                headers.get("Accept"),
-                self.target.resource.is_custom,
-                self.verb in ("list", "watch"),
-                # What is never stored is never listed, and has no columns.
-                has_table=self.target.resource.verbs != ("create",),
-            ),
-            tables.included(self.query.get("includeObject")),
-            self.space.now(),
-            negotiation.wants_pretty(self.query.get("pretty"), headers.get("User-Agent")),
-            self.warnings,
-        )
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What there is to say about the resource, whatever is done with it."""
-        return (self.target.resource.deprecation,) if self.target.resource.deprecation else ()
-
-    def write_options(self, kind: str) -> WriteOptions:
-        settings = queries.write_settings(self.query, kind, self.request.headers.get("User-Agent", ""))
-        return self._warned(WriteOptions(self.user, *settings))
-
-    def delete_options(self) -> WriteOptions:
-        return self._warned(WriteOptions(self.user))
-
-    def _warned(self, options: WriteOptions) -> WriteOptions:
-        options.warnings += self.warnings
-        # A refusal, too, tells what there was to warn of.
-        self.request[_WARNINGS] = options.warnings
-        return options
-
-
-class Face:
+class Handler:
     """Answers every request of every space."""
 
     def __init__(self, spaces: Callable[[str], ServedSpace | None], authenticator: Authenticator, root: str) -> None:
@@ -106,7 +54,7 @@ class Face:
         try:
             return await self._serve(request)
         except ApiError as error:
-            return answers.refusal(error, _layout(request), request.get(_WARNINGS, ()))
+            return answers.refusal(error, _layout(request), request.get(WARNINGS, ()))
         except RecursionError:
             return answers.refusal(refusals.too_deep(), _layout(request))
         except StorageError as error:
@@ -139,7 +87,7 @@ class Face:
         subresource = address.subresource.partition("/")[0] if resource.is_custom else address.subresource
         target = Target(resource, address.namespace, address.name, subresource)
         if resource.deprecation:
-            request[_WARNINGS] = [resource.deprecation]
+            request[WARNINGS] = [resource.deprecation]
         return await self._dispatch(Call(request, space, address, query, user, attributes.verb, target))
 
     def _attributes(self, request: BaseRequest, address: Address, query: Query) -> Attributes:
@@ -257,9 +205,6 @@ def _verb(method: str, address: Address, query: Query) -> str:
     if verb == "delete" and not address.name:
         return "deletecollection"
     return verb
-
-
-# -- handlers -----------------------------------------------------------------------------------------------------
 
 
 async def _get(call: Call) -> StreamResponse:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 from aiohttp.web import Response, StreamResponse
 
@@ -19,10 +18,8 @@ from kubekit.server.objects.resource import Resource
 from kubekit.server.pipeline import body_decoding, patches, reads, writes
 
 from . import answers, request_body
+from .call import Call
 from .log_options import check_log_options
-
-if TYPE_CHECKING:
-    from .handler import Call
 
 STREAMS = frozenset({"attach", "exec", "log", "portforward"})
 """What the kubelet of a pod's node would answer."""

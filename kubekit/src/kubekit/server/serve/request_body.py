@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kubekit.errors import BadRequest
 from kubekit.model.resource import Object
@@ -16,9 +16,7 @@ from kubekit.server.objects.schema.decoding import Malformed
 from kubekit.server.pipeline import body_decoding, patches
 
 from . import bodies, queries
-
-if TYPE_CHECKING:
-    from .handler import Call
+from .call import Call
 
 _DELETE_OPTIONS = "DeleteOptions"
 

@@ -34,7 +34,7 @@ from kubekit.server.spaces.served_space import ServedSpace
 from kubekit.server.spaces.spaces import Spaces
 from kubekit.server.store.store import Store
 
-from .handler import Face
+from .handler import Handler
 
 log = logging.getLogger("kubekit.server")
 connections = logging.getLogger("kubekit.server.connections")
@@ -160,7 +160,7 @@ class Server:
         """Take the port, without answering yet: objects tell which one it is."""
         authenticator = Authenticator(lambda space: self.spaces[space].access, self._clock)
         self._runner = web.Server(
-            Face(self._find, authenticator, ROOT),
+            Handler(self._find, authenticator, ROOT),
             keepalive_timeout=300,
             access_log=None,
             auto_decompress=False,

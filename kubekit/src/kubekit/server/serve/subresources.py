@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
 from aiohttp.web import StreamResponse
 
@@ -31,10 +30,7 @@ from kubekit.server.pipeline import (
 from kubekit.server.store.changes import Change
 
 from . import answers, pod_endpoints, queries, request_body
-
-if TYPE_CHECKING:
-    from .handler import Call
-
+from .call import Call
 
 _UNKNOWN_SCALE = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"'
 _CHANGES = ("get", "update", "patch")

@@ -13,7 +13,7 @@ import msgspec
 from kubekit.clock import Chance, Clock
 from kubekit.model.resource import Object
 from kubekit.server.access.authentication import SpaceAccess
-from kubekit.server.access.authority import KeyPair
+from kubekit.server.access.identities import KeyPair
 from kubekit.server.access.impersonation import Impersonator
 from kubekit.server.access.pki import SpaceKeys
 from kubekit.server.access.rbac import Rbac

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from kubekit.server.access.authority import Authority, KeyPair
+from kubekit.server.access.authority import Authority
+from kubekit.server.access.identities import KeyPair
 from kubekit.server.access.pki import SpaceKeys
 from kubekit.server.pipeline.service_addresses import SERVICE_NETWORK
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from weakref import WeakValueDictionary
 
 from kubekit.clock import Chance, Clock
-from kubekit.server.access.authority import KeyPair
+from kubekit.server.access.identities import KeyPair
 from kubekit.server.access.pki import ADMIN, CERTIFICATE_DAYS, ROOT, Pki, ends_soon, new_space_keys
 from kubekit.server.kinds.registry import Kinds
 from kubekit.server.objects.user import MASTERS

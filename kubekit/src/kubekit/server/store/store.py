@@ -92,8 +92,6 @@ class Store:
         """The newest revision of what was staged when a write failed."""
         self._is_closed = False
 
-    # -- names ------------------------------------------------------------------------------------------------
-
     def bucket(self, space: str, resource: str) -> int:
         """The number under which one resource of one space is kept. Nothing is stored before the first write."""
         return self._buckets.number(space, resource)
@@ -107,8 +105,6 @@ class Store:
 
     def buckets_of(self, space: str) -> list[int]:
         return self._buckets.of(space)
-
-    # -- reading ----------------------------------------------------------------------------------------------
 
     def get(self, bucket: int, key: str) -> Row | None:
         """The newest durable version."""
@@ -211,8 +207,6 @@ class Store:
     def count(self) -> int:
         """How many objects are live, over all spaces."""
         return sum(len(keys) for keys in self._live.values())
-
-    # -- writing ----------------------------------------------------------------------------------------------
 
     def next_revision(self) -> int:
         """The revision the next `write` will have; the caller puts it into the object it encodes."""

@@ -16,7 +16,7 @@ from ..external import External
 from ..shared import WAITING, Shared
 from . import drain
 from .nodes import Node
-from .status import Ending, Sight, status_of
+from .status import Ending, MachineView, status_of
 
 _LOOK_AGAIN = timedelta(seconds=1)
 """While pods leave a node: nobody tells when they have gone."""
@@ -32,7 +32,7 @@ class Deletion:
         self._shared = shared
         self._drain_takes = timedelta(seconds=drain_takes)
 
-    async def advance(self, sight: Sight) -> Outcome:
+    async def advance(self, sight: MachineView) -> Outcome:
         """Without `again` when the machine may go."""
         machine = sight.machine
         if _hooked(machine, names.PRE_DRAIN):
@@ -51,7 +51,7 @@ class Deletion:
             return self._wait(sight, Ending("WaitingForBootstrapDeletion"))
         return await self._without_node(replace(sight, config=None))
 
-    def _wait(self, sight: Sight, ending: Ending, again: timedelta = WAITING) -> Outcome:
+    def _wait(self, sight: MachineView, ending: Ending, again: timedelta = WAITING) -> Outcome:
         return Outcome(status_of(sight, self._shared.clock.now(), ending), again=again)
 
     async def _is_gone(self, machine: Machine, ref: Ref | None, seen: External | None) -> bool:
@@ -62,9 +62,7 @@ class Deletion:
             await self._shared.externals.delete(seen)
         return not await self._shared.externals.exists(machine.metadata.namespace, ref)
 
-    # -- the node -------------------------------------------------------------------------------------------------
-
-    def _drains(self, sight: Sight) -> bool:
+    def _drains(self, sight: MachineView) -> bool:
         """Whether there is a node to be emptied: not if its whole cluster goes, nor if it was emptied before."""
         machine = sight.machine
         if names.EXCLUDE_DRAIN in machine.metadata.annotations or not _may_have_node(sight):
@@ -76,7 +74,7 @@ class Deletion:
         began = (machine.status.deletion or MachineDeletionStatus()).node_drain_start_time
         return not limit or began is None or self._shared.since(began) < timedelta(seconds=limit)
 
-    async def _drained(self, sight: Sight) -> Outcome | None:
+    async def _drained(self, sight: MachineView) -> Outcome | None:
         """None when the node is empty; else how to wait for that."""
         machine, node = sight.machine, sight.node
         client = await self._shared.workloads.client(machine.metadata.namespace, machine.spec.cluster_name)
@@ -95,7 +93,7 @@ class Deletion:
             return None
         return self._draining(sight, began, left, max(pause, _LOOK_AGAIN if not left.is_done else pause))
 
-    def _draining(self, sight: Sight, began: datetime, left: drain.Drained, again: timedelta) -> Outcome:
+    def _draining(self, sight: MachineView, began: datetime, left: drain.Drained, again: timedelta) -> Outcome:
         message = "" if left.is_done else left.message
         status = status_of(sight, self._shared.clock.now(), Ending("DrainingNode", message))
         started = MachineDeletionStatus(node_drain_start_time=began.replace(microsecond=0))
@@ -120,7 +118,7 @@ class Deletion:
             f'success waiting for node volumes detaching Machine\'s node "{name}"',
         )  # fmt: skip
 
-    async def _without_node(self, sight: Sight) -> Outcome:
+    async def _without_node(self, sight: MachineView) -> Outcome:
         """The last step: nothing of the machine is left, and so its node must not be either."""
         machine = sight.machine
         if not _lives_on(sight) or not machine.spec.provider_id:
@@ -135,7 +133,7 @@ class Deletion:
                 return Outcome(status, again=_LOOK_AGAIN)
         return Outcome()
 
-    async def _delete_node(self, sight: Sight) -> None:
+    async def _delete_node(self, sight: MachineView) -> None:
         """Also one that no cache shows yet. Raises NotFound, and ApiError when the tenant's API does not answer."""
         machine, node = sight.machine, sight.node
         client = await self._shared.workloads.client(machine.metadata.namespace, machine.spec.cluster_name)
@@ -164,12 +162,12 @@ def _hooked(machine: Machine, prefix: str) -> bool:
     return any(name.partition("/")[0] == prefix for name in machine.metadata.annotations)
 
 
-def _may_have_node(sight: Sight) -> bool:
+def _may_have_node(sight: MachineView) -> bool:
     """Whether there is a node, or may be one for all that is known, in a cluster that outlives the machine."""
     unknown = not sight.connected and sight.machine.status.node_ref is not None
     return (sight.node is not None or unknown) and _lives_on(sight)
 
 
-def _lives_on(sight: Sight) -> bool:
+def _lives_on(sight: MachineView) -> bool:
     """Whether the cluster of a machine outlives it."""
     return sight.cluster is not None and not sight.cluster.deleting

@@ -31,7 +31,7 @@ from ..workload_clusters import PROVIDER_ID
 from . import nodes
 from .deletion import SOURCE, Deletion
 from .nodes import Node
-from .status import Sight, status_of, waits_until_available
+from .status import MachineView, status_of, waits_until_available
 
 MANAGER = "capi-machine"
 _MADE = timedelta(seconds=5)
@@ -93,7 +93,7 @@ class Machines(Reconciler[Machine]):
             await self._shared.workloads.connect(machine.metadata.namespace, machine.spec.cluster_name)
         return await self._deletion.advance(await self._look(machine, cluster))
 
-    async def _observed(self, sight: Sight) -> Outcome:
+    async def _observed(self, sight: MachineView) -> Outcome:
         machine, now = sight.machine, self._shared.clock.now()
         status = status_of(sight, now)
         if self._is_about_to_change(sight, status) and (left := self._shared.held_back(machine.metadata)):
@@ -105,16 +105,16 @@ class Machines(Reconciler[Machine]):
         wait = waits_until_available(machine, ready, now)
         return Outcome(status, again=timedelta(seconds=wait) if wait else None, notes=notes, error=error)
 
-    def _is_unseen(self, sight: Sight) -> bool:
+    def _is_unseen(self, sight: MachineView) -> bool:
         """Whether nobody has seen the machine yet, and there is time for it: it begins as Pending."""
         return not self._shared.hold and sight.machine.status.phase is None
 
-    def _is_about_to_change(self, sight: Sight, status: MachineStatus) -> bool:
+    def _is_about_to_change(self, sight: MachineView, status: MachineStatus) -> bool:
         """Whether a machine was never seen yet, is on its way, and nothing is in it."""
         told = find(sight.infrastructure.status.conditions, "Ready") if sight.infrastructure is not None else None
         return sight.machine.status.phase is None and status.phase in _ON_THE_WAY and told is None
 
-    async def _mark_node(self, sight: Sight) -> KubeError | None:
+    async def _mark_node(self, sight: MachineView) -> KubeError | None:
         """Give the node what it is to have from its machine. The machine's status does not wait for that."""
         machine, node = sight.machine, sight.node
         assert node is not None
@@ -129,7 +129,7 @@ class Machines(Reconciler[Machine]):
             return error
         return None
 
-    async def _adopt(self, sight: Sight) -> None:
+    async def _adopt(self, sight: MachineView) -> None:
         """Whatever the machine refers to belongs to it; so it is from the start, unless someone else made it."""
         owner = owned_by(sight.machine, controls=True)
         labels = {CLUSTER_NAME: sight.machine.spec.cluster_name}
@@ -137,11 +137,11 @@ class Machines(Reconciler[Machine]):
             if one is not None and not one.deleting:
                 await self._shared.externals.adopt(one, owner, labels, MANAGER)
 
-    async def _look(self, machine: Machine, cluster: Cluster | None) -> Sight:
+    async def _look(self, machine: Machine, cluster: Cluster | None) -> MachineView:
         known = None if cluster is None else self._shared.workloads.nodes(cluster.key)
         provider_id = machine.spec.provider_id
         found = known.by(PROVIDER_ID, provider_id) if known is not None and provider_id else []
-        return Sight(
+        return MachineView(
             machine,
             cluster,
             await self._find(machine, machine.spec.bootstrap.config_ref),
@@ -165,7 +165,7 @@ class Machines(Reconciler[Machine]):
         return templates.differences(machines, deployment, self._shared.clock.now())
 
 
-def _completion(sight: Sight) -> dict[str, Any]:
+def _completion(sight: MachineView) -> dict[str, Any]:
     """What the machine's spec lacks of what its bootstrap and infrastructure have reported."""
     spec, change = sight.machine.spec, dict[str, Any]()
     if not spec.bootstrap.data_secret_name and sight.config is not None and sight.config.data_secret:
@@ -180,7 +180,7 @@ def _completion(sight: Sight) -> dict[str, Any]:
     return change
 
 
-def _is_being_made(sight: Sight) -> bool:
+def _is_being_made(sight: MachineView) -> bool:
     """Whether a machine is without its parts because they come after it."""
     spec = sight.machine.spec
     lacks = (spec.bootstrap.config_ref is not None and sight.config is None) or sight.infrastructure is None

@@ -25,7 +25,7 @@ _GONE = ("ObjectDeleted", "DoesNotExist", "NodeDeleted", "NodeDoesNotExist")
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class MachineView:
     """A machine with everything that concerns it, as it is now."""
 
     machine: Machine
@@ -47,7 +47,7 @@ class Ending:
     message: str = ""
 
 
-def status_of(sight: Sight, now: datetime, ending: Ending | None = None) -> MachineStatus:
+def status_of(sight: MachineView, now: datetime, ending: Ending | None = None) -> MachineStatus:
     """The whole status; `ending` for a machine that is being deleted."""
     machine, old = sight.machine, sight.machine.status
     new = structs.replace(
@@ -79,7 +79,7 @@ def phase_of(machine: Machine, status: MachineStatus) -> str:
     return "Provisioning" if done.bootstrap_data_secret_created else "Pending"
 
 
-def _initialization(sight: Sight) -> MachineInitialization | None:
+def _initialization(sight: MachineView) -> MachineInitialization | None:
     machine = sight.machine
     old = machine.status.initialization or MachineInitialization()
     infrastructure = sight.infrastructure
@@ -92,7 +92,7 @@ def _initialization(sight: Sight) -> MachineInitialization | None:
     return None if new == MachineInitialization() else new
 
 
-def _failure(sight: Sight) -> dict[str, Any]:
+def _failure(sight: MachineView) -> dict[str, Any]:
     """A failure that no repetition mends, where Cluster API still shows those."""
     told = [one.failure for one in (sight.infrastructure, sight.config) if one is not None and any(one.failure)]
     if not told:
@@ -101,7 +101,7 @@ def _failure(sight: Sight) -> dict[str, Any]:
     return {"v1beta1": {"failureReason": reason or "UpdateError", "failureMessage": message}}
 
 
-def _conditions(sight: Sight, new: MachineStatus, ending: Ending | None, now: datetime) -> list[Condition]:
+def _conditions(sight: MachineView, new: MachineStatus, ending: Ending | None, now: datetime) -> list[Condition]:
     bootstrap, infrastructure = _bootstrap(sight, new), _infrastructure(sight, new)
     node_ready, node_healthy = _node(sight, new)
     deleting = _deleting(sight.machine, ending)
@@ -145,7 +145,7 @@ def waits_until_available(machine: Machine, ready: Condition | None, now: dateti
     return max(needed - (now - (since or now)).total_seconds(), 0.0)
 
 
-def _up_to_date(sight: Sight) -> list[Condition]:
+def _up_to_date(sight: MachineView) -> list[Condition]:
     if sight.outdated is None:
         return []
     if sight.outdated:
@@ -153,7 +153,7 @@ def _up_to_date(sight: Sight) -> list[Condition]:
     return [condition("UpToDate", True, "UpToDate")]
 
 
-def _bootstrap(sight: Sight, new: MachineStatus) -> Condition:
+def _bootstrap(sight: MachineView, new: MachineStatus) -> Condition:
     kind, ref = "BootstrapConfigReady", sight.machine.spec.bootstrap.config_ref
     if ref is None:
         return condition(kind, True, "DataSecretProvided")
@@ -165,7 +165,7 @@ def _bootstrap(sight: Sight, new: MachineStatus) -> Condition:
     return condition(kind, False, "DoesNotExist", f"{ref.kind} does not exist")
 
 
-def _infrastructure(sight: Sight, new: MachineStatus) -> Condition:
+def _infrastructure(sight: MachineView, new: MachineStatus) -> Condition:
     kind, ref = "InfrastructureReady", sight.machine.spec.infrastructure_ref
     name = ref.kind if ref is not None else "Infrastructure"
     provisioned = bool(new.initialization and new.initialization.infrastructure_provisioned)
@@ -188,7 +188,7 @@ def _reported(kind: str, obj: External, done: bool, otherwise: str) -> Condition
     return condition(kind, True, "Ready") if done else condition(kind, False, "NotReady", otherwise)
 
 
-def _node(sight: Sight, new: MachineStatus) -> tuple[Condition, Condition]:
+def _node(sight: MachineView, new: MachineStatus) -> tuple[Condition, Condition]:
     """NodeReady and NodeHealthy."""
     if sight.node is not None:
         return nodes.health(sight.node)
@@ -201,7 +201,7 @@ def _node(sight: Sight, new: MachineStatus) -> tuple[Condition, Condition]:
     return _missing_node(sight, new)
 
 
-def _unknowable(sight: Sight) -> tuple[str, str] | None:
+def _unknowable(sight: MachineView) -> tuple[str, str] | None:
     """Why nothing can be said of any node, as reason and message; None when it can."""
     done = sight.cluster.status.initialization if sight.cluster is not None else None
     if done is None or not done.infrastructure_provisioned:
@@ -211,7 +211,7 @@ def _unknowable(sight: Sight) -> tuple[str, str] | None:
     return None if sight.connected else ("ConnectionDown", "Waiting for a connection to the Cluster")
 
 
-def _missing_node(sight: Sight, new: MachineStatus) -> tuple[Condition, Condition]:
+def _missing_node(sight: MachineView, new: MachineStatus) -> tuple[Condition, Condition]:
     machine = sight.machine
     if new.node_ref is not None:
         still = "" if machine.deleting else " while the Machine still exists"

@@ -115,8 +115,6 @@ class MachineDeployments(Reconciler[MachineDeployment]):
             return Outcome()
         return Outcome(self._status(deployment, left), again=WAITING)
 
-    # -- revisions ------------------------------------------------------------------------------------------------
-
     def _sets(self, deployment: MachineDeployment) -> list[MachineSet]:
         return self._shared.sets.by(BY_OWNER, deployment.metadata.uid)
 
@@ -172,8 +170,6 @@ class MachineDeployments(Reconciler[MachineDeployment]):
                 deletion=spec.deletion,
             ),
         )
-
-    # -- numbers --------------------------------------------------------------------------------------------------
 
     async def _scale(
         self, deployment: MachineDeployment, newest: MachineSet, older: Sequence[MachineSet], revision: int
@@ -254,8 +250,6 @@ class MachineDeployments(Reconciler[MachineDeployment]):
         except NotFound:
             return False
         return True
-
-    # -- status ---------------------------------------------------------------------------------------------------
 
     def _outcome(self, deployment: MachineDeployment, sets: Sequence[MachineSet]) -> Outcome:
         unheard = not sets or any(one.status.replicas is None for one in sets)

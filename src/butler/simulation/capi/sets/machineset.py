@@ -80,8 +80,6 @@ class MachineSets(Reconciler[MachineSet]):
             return Outcome()
         return Outcome(self._status(machines, have, ()), again=WAITING)
 
-    # -- how many -------------------------------------------------------------------------------------------------
-
     async def _scale(
         self, machines: MachineSet, cluster: Cluster, have: Sequence[Machine]
     ) -> tuple[Sequence[str] | None, timedelta | None]:
@@ -135,8 +133,6 @@ class MachineSets(Reconciler[MachineSet]):
             return False
         return True
 
-    # -- the machines there are -----------------------------------------------------------------------------------
-
     def _machines(self, machines: MachineSet) -> list[Machine]:
         return self._shared.machines.by(BY_OWNER, machines.metadata.uid)
 
@@ -167,8 +163,6 @@ class MachineSets(Reconciler[MachineSet]):
                     Machine, meta.name, {"spec": change}, meta.namespace, manager=clones.MANAGER
                 )
             await clones.mark(self._shared, machine, clones.labels_of(machines), annotations)
-
-    # -- status ---------------------------------------------------------------------------------------------------
 
     def _outcome(
         self, machines: MachineSet, have: Sequence[Machine], blocked: Sequence[str], again: timedelta | None

@@ -12,7 +12,7 @@ from kubekit.errors import AlreadyExists, NotFound
 from kubekit.runtime.objects import owner_reference
 from kubekit.runtime.reconciler import Outcome, Reconciler, children
 
-from ..context import Site, holds, seconds, stamp
+from ..context import Context, holds, seconds, stamp
 from ..sets.ownership import Children
 from .kinds import CronJob, CronJobStatus, Job
 from .schedules import following
@@ -30,7 +30,7 @@ class CronJobs(Reconciler[CronJob]):
     tells_conditions = False
     workers = 1
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Context) -> None:
         self._site = site
         self._jobs: Children[Job] = Children(site, Job, CronJob)
         self.watches = (children(Job, of=CronJob),)

@@ -13,7 +13,7 @@ from msgspec import structs
 from kubekit.errors import NotFound
 from kubekit.runtime.reconciler import Note, Outcome, Reconciler, children
 
-from ..context import Site, condition, find_condition, holds, moment, seconds, some, soonest, with_conditions
+from ..context import Context, condition, find_condition, holds, moment, seconds, some, soonest, with_conditions
 from ..kinds import Pod
 from ..sets import ownership
 from ..sets.ownership import Children
@@ -93,7 +93,7 @@ class Jobs(Reconciler[Job]):
     tells_conditions = False
     workers = 2
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Context) -> None:
         self._site = site
         self._pods: Children[Pod] = Children(site, Pod, Job)
         self.watches = (children(Pod, of=Job), self._pods.watch_orphans(lambda job: job.spec.selector))
@@ -131,8 +131,6 @@ class Jobs(Reconciler[Job]):
         last = max(_ended_at(pod) or scope.now for pod in failed)
         pause: float = self._site.delays.restart * 2 ** min(len(failed) - 1, 6)
         return pause - (scope.now - last).total_seconds()
-
-    # -- the end -----------------------------------------------------------------------------------------------
 
     def _complete(self, scope: Scope) -> Outcome:
         ends = tuple(

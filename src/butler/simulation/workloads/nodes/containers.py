@@ -86,9 +86,6 @@ def progress(pod: Pod, now: datetime, delays: Delays) -> Progress:
     return _running(at)
 
 
-# -- not there yet --------------------------------------------------------------------------------------------------
-
-
 def _creating(at: Moment) -> Progress:
     first = "PodInitializing" if at.pod.spec.init_containers else "ContainerCreating"
     status = structs.replace(
@@ -140,9 +137,6 @@ def _wait(reason: str, message: str = "") -> State:
 
 def _waiting(containers: Iterable[Container], reason: str) -> tuple[State, ...]:
     return tuple(_described(each, {"waiting": _wait(reason)}) for each in containers)
-
-
-# -- there ----------------------------------------------------------------------------------------------------------
 
 
 def _running(at: Moment) -> Progress:
@@ -264,9 +258,6 @@ def _told(at: Moment, known: Mapping[str, State], statuses: Iterable[State]) -> 
 def _is_new(container: Container, known: Mapping[str, State]) -> bool:
     before = known.get(container.name)
     return before is None or ("waiting" in before["state"] and not before["lastState"])
-
-
-# -- conditions -----------------------------------------------------------------------------------------------------
 
 
 def _conditions(at: Moment, phase: str, *, ready: bool, initialized: bool = True) -> tuple[Condition, ...]:

@@ -51,9 +51,6 @@ class Offer:
         return dict(total)
 
 
-# -- taints ---------------------------------------------------------------------------------------------------------
-
-
 def is_ready(node: Node) -> bool:
     """Whether its kubelet is well; a node that says nothing about it is."""
     ready = find_condition(node.status.conditions, "Ready")
@@ -88,9 +85,6 @@ def _admits(pod: PodSpec, node: Node) -> str:
         return _CORDONED
     others = [taint for taint in taints_of(node) if taint.key != UNSCHEDULABLE]
     return _TAINTED if untolerated(pod.tolerations, others, "NoSchedule", "NoExecute") else ""
-
-
-# -- selectors and affinity -----------------------------------------------------------------------------------------
 
 
 def matches_node(pod: PodSpec, node: Node) -> bool:
@@ -133,9 +127,6 @@ def _number(text: str | None) -> int | None:
     return int(text) if text is not None and text.lstrip("-").isdigit() else None
 
 
-# -- resources ------------------------------------------------------------------------------------------------------
-
-
 @lru_cache(maxsize=4096)
 def amount(resource: str, text: str | int) -> int:
     """A quantity as a whole number; of the cpu in thousandths."""
@@ -174,9 +165,6 @@ def _lacking(pod: PodSpec, offer: Offer) -> Refusal | None:
     return Refusal(tuple(reasons), for_good) if reasons else None
 
 
-# -- other pods -----------------------------------------------------------------------------------------------------
-
-
 def _is_crowded(pod: Pod, node: Node, offers: Sequence[Offer]) -> bool:
     """Whether a pod that this one must not be near is in the same zone, host or whatever the rule says."""
     rules = ((pod.spec.affinity or {}).get("podAntiAffinity") or {}).get(
@@ -198,9 +186,6 @@ def _is_near(term: Mapping[str, Any], pod: Pod, node: Node, offers: Sequence[Off
 
 def _zone(node: Node, key: str) -> str | None:
     return node.metadata.labels.get(key, node.metadata.name if key == HOSTNAME else None)
-
-
-# -- all of it ------------------------------------------------------------------------------------------------------
 
 
 def suits_daemon(pod: PodSpec, node: Node) -> bool:

@@ -15,7 +15,7 @@ from kubekit.errors import NotFound
 from kubekit.runtime.objects import key_of
 from kubekit.runtime.reconciler import Outcome, Reconciler, Watch
 
-from ..context import NODE, Site, seconds
+from ..context import NODE, Context, seconds
 from ..kinds import Node, Pod, PodAddress, PodStatus
 from . import containers, fit
 from .scheduler import FINISHED
@@ -34,7 +34,7 @@ class Kubelets(Reconciler[Pod]):
     tells_conditions = False
     sees_ending = True
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Context) -> None:
         self._site, self._pods, self._nodes = site, site.pods(), site.nodes()
         self._pods.index(_ADDRESS, _addresses)
         self._given: dict[str, tuple[Pod, str]] = {}
@@ -71,8 +71,6 @@ class Kubelets(Reconciler[Pod]):
         status = self._addressed(pod, made.status, node)
         waits = [wait for wait in (made.again, patience) if wait is not None]
         return Outcome(status, again=seconds(min(waits)) if waits else None, notes=made.notes)
-
-    # -- ending ------------------------------------------------------------------------------------------------
 
     async def _end(self, pod: Pod) -> Outcome:
         """A pod that was told to go takes a moment, never longer than its grace period."""
@@ -111,8 +109,6 @@ class Kubelets(Reconciler[Pod]):
     async def _evict(self, pod: Pod) -> None:
         self._site.tell(pod, "TaintManagerEviction", f"Marking for deletion Pod {pod.key}", "taint-eviction-controller")
         await self._site.client.delete(Pod, pod.metadata.name, pod.metadata.namespace, uid=pod.metadata.uid)
-
-    # -- addresses ---------------------------------------------------------------------------------------------
 
     def _addressed(self, pod: Pod, status: PodStatus, node: Node) -> PodStatus:
         host = next((each.address for each in node.status.addresses if each.type == "InternalIP"), None)

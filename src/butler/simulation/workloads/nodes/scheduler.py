@@ -12,7 +12,7 @@ from kubekit.errors import Conflict, NotFound
 from kubekit.runtime.objects import key, key_of
 from kubekit.runtime.reconciler import Note, Outcome, Reconciler, Watch
 
-from ..context import NODE, Site, condition, controllers_of, with_conditions
+from ..context import NODE, Context, condition, controllers_of, with_conditions
 from ..kinds import BINDING, Node, Pod
 from ..service_kinds import PersistentVolumeClaim
 from . import fit
@@ -31,7 +31,7 @@ class Scheduler(Reconciler[Pod]):
     tells_conditions = False
     workers = 2
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Context) -> None:
         self._site, self._pods, self._nodes = site, site.pods(), site.nodes()
         self._claims = site.informer(PersistentVolumeClaim)
         self._pods.index(_WAITING, _waiting)

@@ -11,7 +11,7 @@ import msgspec
 from kubekit.runtime.objects import key_of
 from kubekit.runtime.reconciler import Outcome, Reconciler, Watch, children
 
-from ..context import Site, some, soonest
+from ..context import Context, some, soonest
 from ..kinds import ControllerRevision, DaemonSet, DaemonSetStatus, Node, Pod, PodSpec
 from ..nodes import fit
 from ..nodes.scheduler import FINISHED
@@ -56,7 +56,7 @@ class DaemonSets(Reconciler[DaemonSet]):
     tells_conditions = False
     workers = 2
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Context) -> None:
         self._site, self._nodes = site, site.nodes()
         self._pods: Children[Pod] = Children(site, Pod, DaemonSet)
         self._revisions = Revisions(site, DaemonSet)

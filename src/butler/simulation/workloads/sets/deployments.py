@@ -9,7 +9,7 @@ from kubekit.errors import AlreadyExists, NotFound
 from kubekit.runtime.objects import key, owner_reference, owners_of
 from kubekit.runtime.reconciler import Outcome, Reconciler, Watch, children
 
-from ..context import Site
+from ..context import Context
 from ..kinds import Deployment, Pod, ReplicaSet, Template
 from ..nodes.scheduler import FINISHED
 from . import deployment_status, rollouts
@@ -31,7 +31,7 @@ class Deployments(Reconciler[Deployment]):
     tells_conditions = False
     workers = 4
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Context) -> None:
         self._site, self._deployments = site, site.informer(Deployment)
         self._sets: Children[ReplicaSet] = Children(site, ReplicaSet, Deployment)
         self._replica_sets, self._pods = site.informer(ReplicaSet), Children(site, Pod, ReplicaSet)
@@ -68,8 +68,6 @@ class Deployments(Reconciler[Deployment]):
         if new is not None and deployment_status.is_complete(obj, outcome.status):
             await self._forget(obj, olds)
         return outcome
-
-    # -- rolling -----------------------------------------------------------------------------------------------
 
     async def _roll(
         self, deployment: Deployment, new: ReplicaSet | None, olds: Sequence[ReplicaSet], revision: int
@@ -126,8 +124,6 @@ class Deployments(Reconciler[Deployment]):
         meta = replica_set.metadata
         await self._site.client.patch(ReplicaSet, meta.name, change, meta.namespace, manager=self.source)
 
-    # -- scaling -----------------------------------------------------------------------------------------------
-
     async def _scale(self, deployment: Deployment, new: ReplicaSet | None, sets: Sequence[ReplicaSet]) -> None:
         """The number of pods was changed: one ReplicaSet takes it, several share it."""
         active = [each for each in sets if each.spec.replicas > 0]
@@ -142,8 +138,6 @@ class Deployments(Reconciler[Deployment]):
         for each in active:
             if sizes.get(each.metadata.name, each.spec.replicas) == each.spec.replicas:
                 await self._patch(each, {"metadata": {"annotations": _sizes(deployment)}})
-
-    # -- revisions ---------------------------------------------------------------------------------------------
 
     async def _note_revision(self, deployment: Deployment, new: ReplicaSet, revision: int) -> bool:
         """Number the newest ReplicaSet, which may have been an older one before. Answers whether anything changed."""

@@ -13,7 +13,7 @@ from kubekit.runtime.informer import Informer
 from kubekit.runtime.objects import key_of, owner_reference
 from kubekit.runtime.reconciler import Watch
 
-from ..context import ORPHANS, OWNER, PLACE, Site, controllers_of, find_condition, holds, moment, selects
+from ..context import ORPHANS, OWNER, PLACE, Context, controllers_of, find_condition, holds, moment, selects
 from ..kinds import Labels, Pod, Template
 from ..nodes.scheduler import FINISHED
 
@@ -26,7 +26,7 @@ _AT_ONCE = 500
 class Children(Generic[Child]):
     """The objects of one kind that objects of another own and select."""
 
-    def __init__(self, site: Site, kind: type[Child], parent: type[Any]) -> None:
+    def __init__(self, site: Context, kind: type[Child], parent: type[Any]) -> None:
         self._site, self._kind, self._parent = site, kind, parent
         self._informer: Informer[Child] = site.informer(kind)
         self._parents: Informer[Any] = site.informer(parent)
@@ -74,9 +74,6 @@ class Children(Generic[Child]):
         return Watch(self._kind, keys)
 
 
-# -- pods -----------------------------------------------------------------------------------------------------------
-
-
 def is_active(pod: Pod) -> bool:
     return not pod.deleting and pod.status.phase not in FINISHED
 
@@ -120,7 +117,7 @@ def pod_from(template: Template, owner: Any, kind: type[Any], **meta: Any) -> di
     return {"metadata": metadata, "spec": template.get("spec") or {}}
 
 
-async def create_pods(site: Site, owner: Any, pods: Sequence[dict[str, Any]], source: str) -> None:
+async def create_pods(site: Context, owner: Any, pods: Sequence[dict[str, Any]], source: str) -> None:
     """Make them all at once; each is told of."""
 
     async def create(pod: dict[str, Any]) -> None:
@@ -132,7 +129,7 @@ async def create_pods(site: Site, owner: Any, pods: Sequence[dict[str, Any]], so
             group.create_task(create(pod))
 
 
-async def delete_pods(site: Site, owner: Any, pods: Sequence[Pod], source: str) -> None:
+async def delete_pods(site: Context, owner: Any, pods: Sequence[Pod], source: str) -> None:
     async def delete(pod: Pod) -> None:
         try:
             await site.client.delete(Pod, pod.metadata.name, pod.metadata.namespace, uid=pod.metadata.uid)

@@ -6,7 +6,7 @@ from collections import Counter
 
 from kubekit.runtime.reconciler import Outcome, Reconciler, children
 
-from ..context import Site, seconds, some
+from ..context import Context, seconds, some
 from ..kinds import Pod, ReplicaSet, ReplicaSetStatus
 from . import ownership
 from .ownership import Census, Children
@@ -20,7 +20,7 @@ class ReplicaSets(Reconciler[ReplicaSet]):
     tells_conditions = False
     workers = 4
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Context) -> None:
         self._site = site
         self._pods: Children[Pod] = Children(site, Pod, ReplicaSet)
         self.watches = (

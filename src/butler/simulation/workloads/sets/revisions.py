@@ -10,7 +10,7 @@ import msgspec
 from kubekit.errors import AlreadyExists, NotFound
 from kubekit.runtime.objects import owner_reference
 
-from ..context import Site
+from ..context import Context
 from ..kinds import ControllerRevision, Template
 from .hashes import short_hash
 from .ownership import Children
@@ -21,7 +21,7 @@ HASH = "controller-revision-hash"
 class Revisions:
     """The revisions of the objects of one kind."""
 
-    def __init__(self, site: Site, parent: type[Any]) -> None:
+    def __init__(self, site: Context, parent: type[Any]) -> None:
         self._site, self._parent = site, parent
         self._children: Children[ControllerRevision] = Children(site, ControllerRevision, parent)
 

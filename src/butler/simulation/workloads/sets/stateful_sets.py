@@ -10,7 +10,7 @@ from kubekit.errors import AlreadyExists
 from kubekit.runtime.objects import key, owner_reference
 from kubekit.runtime.reconciler import Outcome, Reconciler, children
 
-from ..context import Site, seconds, some
+from ..context import Context, seconds, some
 from ..kinds import ControllerRevision, Pod, StatefulSet, StatefulSetStatus, Template
 from ..nodes.scheduler import FINISHED
 from ..service_kinds import PersistentVolumeClaim
@@ -66,7 +66,7 @@ class StatefulSets(Reconciler[StatefulSet]):
     tells_conditions = False
     workers = 2
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Context) -> None:
         self._site = site
         self._pods: Children[Pod] = Children(site, Pod, StatefulSet)
         self._claims = site.informer(PersistentVolumeClaim)
@@ -86,8 +86,6 @@ class StatefulSets(Reconciler[StatefulSet]):
         if await self._step(scope):
             return Outcome()
         return await self._counted(scope)
-
-    # -- one step ----------------------------------------------------------------------------------------------
 
     async def _step(self, scope: Scope) -> bool:
         """Do what comes next. Answers whether the world changed, and will say so."""
@@ -133,8 +131,6 @@ class StatefulSets(Reconciler[StatefulSet]):
                 return False
         return False
 
-    # -- making ------------------------------------------------------------------------------------------------
-
     async def _create(self, scope: Scope, ordinal: int) -> None:
         owner, revision = scope.owner, scope.revision_for(ordinal)
         name = f"{owner.metadata.name}-{ordinal}"
@@ -174,8 +170,6 @@ class StatefulSets(Reconciler[StatefulSet]):
             return
         told = f"create Claim {claim['metadata']['name']} in StatefulSet {owner.metadata.name} success"
         self._site.tell(owner, "SuccessfulCreate", told, self.source)
-
-    # -- status ------------------------------------------------------------------------------------------------
 
     async def _counted(self, scope: Scope) -> Outcome:
         owner, pods = scope.owner, list(scope.pods.values())

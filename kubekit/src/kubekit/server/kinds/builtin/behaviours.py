@@ -7,7 +7,7 @@ from functools import cache
 
 from kubekit.model.resource import Object
 
-from ..network import networking, service_networks, services
+from ..network import endpoint_slices, ingress, network_policies, service_networks, services
 from ..platform import admission, cluster, config, core, device_slices, devices, quotas, rbac
 from ..pods import pods
 from ..storage import claims, csi, persistent_volumes
@@ -23,7 +23,9 @@ _THEMES = (
     workloads,
     jobs,
     services,
-    networking,
+    ingress,
+    network_policies,
+    endpoint_slices,
     service_networks,
     claims,
     persistent_volumes,

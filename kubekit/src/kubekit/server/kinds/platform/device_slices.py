@@ -10,7 +10,7 @@ from kubekit.server.objects import name_rules
 from kubekit.server.objects.problems import Problems, bad, refuse_each, required, too_long, unchanged
 
 from ..builtin.behaviour import BuiltIn
-from ..pods.scheduling import check_node_terms
+from ..pods.placement import check_node_terms
 from .device_names import check_attribute_name, check_driver_reference
 from .devices import EFFECTS, fits, refuse_repeated
 

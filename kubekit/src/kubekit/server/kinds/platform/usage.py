@@ -111,9 +111,6 @@ def _of_device_claim(spec: Object) -> Amounts:
     return {f"{named}{_DEVICES}": Quantity(count) for named, count in counts.items()}
 
 
-# -- what keeps a pod out ------------------------------------------------------------------------------------------
-
-
 def left_unsaid(names: Iterable[str], pod: Object) -> str:
     """What the containers of a pod have to say where a quota limits it, and do not."""
     demanded = sorted(_DEMANDED.intersection(names))
@@ -128,9 +125,6 @@ def left_unsaid(names: Iterable[str], pod: Object) -> str:
 def _resources(container: Object) -> tuple[Amounts, Amounts]:
     resources = container.get("resources") or {}
     return amounts(resources.get("requests")), amounts(resources.get("limits"))
-
-
-# -- scopes --------------------------------------------------------------------------------------------------------
 
 
 def is_terminating(pod: Object) -> bool:

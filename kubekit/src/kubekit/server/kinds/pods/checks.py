@@ -15,7 +15,7 @@ from ..storage.volumes import check_volumes
 from .claims import check_claims
 from .container_details import check_app_armor, check_seccomp
 from .containers import check_containers, check_init_containers
-from .scheduling import check_affinity, check_spreading
+from .placement import check_affinity, check_spreading
 
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")

@@ -22,7 +22,7 @@ from ..builtin import quantities
 from ..builtin.behaviour import BuiltIn
 from ..builtin.warnings import remarks_on_volume
 from ..pods.defaults import fill_volume_source
-from ..pods.scheduling import check_node_terms
+from ..pods.placement import check_node_terms
 from .disks import check_disk
 from .volume_files import check_no_backsteps
 from .volumes import VOLUME_MODES, check_access_modes, check_driver, check_host_path, check_nfs

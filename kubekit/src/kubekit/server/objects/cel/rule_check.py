@@ -11,7 +11,7 @@ from kubekit.errors import FieldError, FieldProblem, not_supported
 
 from ..schema.model import Schema, from_openapi
 from . import field_paths
-from .rules import EXTENSION, Place, Rule, places
+from .rules import EXTENSION, Rule, RuledNode, places
 
 REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 
@@ -40,7 +40,7 @@ class _Where:
 
 
 class _Check:
-    def visit(self, place: Place, schema: Schema, where: _Where) -> list[FieldError]:
+    def visit(self, place: RuledNode, schema: Schema, where: _Where) -> list[FieldError]:
         problems: list[FieldError] = []
         if place.additional is not None:
             problems += self.visit(place.additional, place.additional.schema, where.below("additionalProperties"))

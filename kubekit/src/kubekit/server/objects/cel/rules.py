@@ -89,19 +89,19 @@ def _compiled(text: str, variables: Mapping[str, Type], wanted: Type) -> tuple[C
 
 
 @dataclass(slots=True, eq=False)
-class Place:
+class RuledNode:
     """A place of a schema that has rules, or below which there are some."""
 
     schema: Schema
     declare: Callable[[], Type | None]
     """The type of what stands here; None when rules cannot see it."""
     rules: list[Rule] = field(default_factory=list)
-    properties: dict[str, Place] = field(default_factory=dict)
-    items: Place | None = None
-    additional: Place | None = None
+    properties: dict[str, RuledNode] = field(default_factory=dict)
+    items: RuledNode | None = None
+    additional: RuledNode | None = None
 
 
-def places(schema: Schema, *, is_resource: bool = True) -> Place | None:
+def places(schema: Schema, *, is_resource: bool = True) -> RuledNode | None:
     """The places of a schema with rules; None when it has none."""
     return _Survey().place(schema, is_resource=is_resource)
 
@@ -111,14 +111,14 @@ class _Survey:
         self._declarations = Declarations()
         self._known: dict[int, bool] = {}
 
-    def place(self, schema: Schema, *, is_resource: bool) -> Place | None:
+    def place(self, schema: Schema, *, is_resource: bool) -> RuledNode | None:
         if not self._has_rules(schema.source):
             return None
 
         def declare() -> Type | None:
             return self._declarations.of(schema, is_resource=is_resource)
 
-        found = Place(schema, declare)
+        found = RuledNode(schema, declare)
         found.rules = [Rule(rule, declare) for rule in schema.source.get(EXTENSION) or ()]
         below = ((name, self._inner(inner)) for name, inner in schema.properties.items())
         found.properties = {name: inner for name, inner in below if inner is not None}
@@ -126,7 +126,7 @@ class _Survey:
         found.additional = self._inner(schema.additional)
         return found
 
-    def _inner(self, schema: Schema | None) -> Place | None:
+    def _inner(self, schema: Schema | None) -> RuledNode | None:
         return None if schema is None else self.place(schema, is_resource=schema.embedded)
 
     def _has_rules(self, source: Any) -> bool:

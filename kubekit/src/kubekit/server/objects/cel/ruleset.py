@@ -11,7 +11,7 @@ from ..schema.model import Schema
 from .field_paths import normalized
 from .language.values import NONE, CelError, CostExceeded, Optional, Value
 from .ratcheting import UNRELATED, Relation, by_keys
-from .rules import Place, Rule, places
+from .rules import Rule, RuledNode, places
 
 MAX_MESSAGE_BYTES = 5 * 1024
 _PROBLEMS = {
@@ -25,7 +25,7 @@ Warn = Callable[[str], None]
 class RuleSet:
     """The rules of one schema; false when there are none."""
 
-    def __init__(self, root: Place | None) -> None:
+    def __init__(self, root: RuledNode | None) -> None:
         self._root = root
 
     def __bool__(self) -> bool:
@@ -60,7 +60,7 @@ class _Evaluation:
         self.errors: list[FieldError] = []
         self._warn = warn
 
-    def visit(self, place: Place, new: Value, old: Value, path: str, relation: Relation) -> None:
+    def visit(self, place: RuledNode, new: Value, old: Value, path: str, relation: Relation) -> None:
         if new is None:
             return
         if place.rules:
@@ -70,7 +70,7 @@ class _Evaluation:
         elif isinstance(new, dict):
             self._visit_object(place, new, old if isinstance(old, dict) else {}, path, relation)
 
-    def _visit_list(self, place: Place, new: list[Value], old: Value, path: str, relation: Relation) -> None:
+    def _visit_list(self, place: RuledNode, new: list[Value], old: Value, path: str, relation: Relation) -> None:
         if place.items is None:
             return
         find_old = by_keys(place.schema, old)
@@ -78,7 +78,7 @@ class _Evaluation:
             self.visit(place.items, item, find_old(item), f"{path}[{index}]", relation.item(index))
 
     def _visit_object(
-        self, place: Place, new: dict[str, Any], old: dict[str, Any], path: str, relation: Relation
+        self, place: RuledNode, new: dict[str, Any], old: dict[str, Any], path: str, relation: Relation
     ) -> None:
         if place.additional is not None:
             for key, value in new.items():
@@ -89,7 +89,7 @@ class _Evaluation:
                 below = f"{path}.{key}" if path else key
                 self.visit(inner, value, old.get(key), below, relation.member(key))
 
-    def _apply(self, place: Place, new: Value, old: Value, path: str, relation: Relation) -> None:
+    def _apply(self, place: RuledNode, new: Value, old: Value, path: str, relation: Relation) -> None:
         subject = _Subject(place, new, old)
         for rule in place.rules:
             if rule.program is None:
@@ -98,7 +98,7 @@ class _Evaluation:
             elif not rule.uses_old or old is not None or rule.takes_optional_old:
                 self._judge(rule, subject, path, relation)
 
-    def _refuse(self, place: Place, path: str, problem: str) -> None:
+    def _refuse(self, place: RuledNode, path: str, problem: str) -> None:
         self.errors.append(FieldError(FieldProblem.INVALID, path or "<nil>", problem, place.schema.type))
 
     def _judge(self, rule: Rule, subject: _Subject, path: str, relation: Relation) -> None:
@@ -124,7 +124,7 @@ class _Evaluation:
 class _Subject:
     """What the rules of one place are about: `self` and `oldSelf`, converted once."""
 
-    def __init__(self, place: Place, new: Value, old: Value) -> None:
+    def __init__(self, place: RuledNode, new: Value, old: Value) -> None:
         kind = place.declare()
         convert = None if kind is None else kind.convert
         self.place, self.raw = place, new

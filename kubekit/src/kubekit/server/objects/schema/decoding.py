@@ -25,7 +25,7 @@ _PLAIN = ("", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class GoField:
     """A field as Go's messages name it."""
 
     owner: str = ""
@@ -35,10 +35,10 @@ class Place:
     """Its Go type, empty when its schema tells."""
 
     @property
-    def item(self) -> Place:
+    def item(self) -> GoField:
         """An item or a value of what stands there."""
         of_what = self.type.removeprefix("[]") if self.type.startswith("[]") else self.type.partition("]")[2]
-        return Place(self.owner, self.path, of_what)
+        return GoField(self.owner, self.path, of_what)
 
 
 class Malformed(ValueError):
@@ -60,7 +60,7 @@ def decode(value: dict[str, Any], schema: Schema) -> list[str]:
     if _shape(schema)(value):
         return []
     decoder = _Decoder()
-    decoder.struct(value, schema, "", Place())
+    decoder.struct(value, schema, "", GoField())
     if decoder.first_problem:
         raise decoder.first_problem
     return decoder.unknown
@@ -86,7 +86,7 @@ class _Decoder:
         self._schema: Schema | None = None
         """The schema of schemas, once one has been met."""
 
-    def struct(self, value: dict[str, Any], schema: Schema, path: str, place: Place) -> None:
+    def struct(self, value: dict[str, Any], schema: Schema, path: str, place: GoField) -> None:
         owner = schema.name.rpartition(".")[2]
         go_fields = schema.source.get(GO_FIELDS, {})
         if owner == "JSONSchemaProps":
@@ -102,9 +102,9 @@ class _Decoder:
             else:
                 embedded, go_name = go_fields.get(name, _PLAIN)
                 where = f"{place.path}.{embedded}{name}" if place.path else f"{embedded}{name}"
-                value[name] = self._value(value[name], below, inner, Place(owner, where, go_name))
+                value[name] = self._value(value[name], below, inner, GoField(owner, where, go_name))
 
-    def _value(self, value: Any, schema: Schema, path: str, place: Place) -> Any:
+    def _value(self, value: Any, schema: Schema, path: str, place: GoField) -> Any:
         try:
             return self._decoded(value, schema, path, place)
         except _Refused:
@@ -113,7 +113,7 @@ class _Decoder:
             self.first_problem = self.first_problem or problem
             return value
 
-    def _decoded(self, value: Any, schema: Schema, path: str, place: Place) -> Any:
+    def _decoded(self, value: Any, schema: Schema, path: str, place: GoField) -> Any:
         if is_quantity(schema):
             return _quantity(value)
         if schema.int_or_string:
@@ -131,7 +131,7 @@ class _Decoder:
             return self._collection(value, schema, path, place)
         return _scalar(value, schema, place)
 
-    def _schema_union(self, value: Any, schema: Schema, place: Place) -> Any:
+    def _schema_union(self, value: Any, schema: Schema, place: GoField) -> Any:
         """A schema inside a schema, or what may stand in its place. Go does not look for unknown fields there."""
         union = schema.name.rpartition(".JSONSchemaProps")[2]
         if isinstance(value, dict) and self._schema is not None:
@@ -147,7 +147,7 @@ class _Decoder:
             return value
         raise _Refused(f"json: cannot unmarshal {go_kind(value)} into Go value of type v1.JSONSchemaProps")
 
-    def _collection(self, value: Any, schema: Schema, path: str, place: Place) -> Any:
+    def _collection(self, value: Any, schema: Schema, path: str, place: GoField) -> Any:
         items = schema.items if schema.type == "array" else schema.additional
         if not isinstance(value, list if schema.type == "array" else dict):
             raise _mismatch(value, schema, place)
@@ -169,7 +169,7 @@ def _zero(schema: Schema) -> Any:
     return _ZERO.get(schema.type, {})
 
 
-def _scalar(value: Any, schema: Schema, place: Place) -> Any:
+def _scalar(value: Any, schema: Schema, place: GoField) -> Any:
     form = schema.source.get("format", "")
     fits: Callable[[Any], bool] = {
         "string": lambda one: isinstance(one, str),
@@ -188,7 +188,7 @@ def _scalar(value: Any, schema: Schema, place: Place) -> Any:
     return _time(value, schema) if form == "date-time" else value
 
 
-def _bytes(numbers: list[Any], place: Place) -> str:
+def _bytes(numbers: list[Any], place: GoField) -> str:
     """Go takes the bytes one by one as well."""
     for number in numbers:
         if number is not None and not (_fits(number, 8) and number >= 0):
@@ -203,7 +203,7 @@ def _time(value: str, schema: Schema) -> str:
         raise _Refused(str(error)) from error
 
 
-def _int_or_string(value: Any, schema: Schema, place: Place) -> Any:
+def _int_or_string(value: Any, schema: Schema, place: GoField) -> Any:
     if isinstance(value, str) or _fits(value, 31):
         return value
     converting = f"json: cannot unmarshal {_found(value)} into Go value of type int32"
@@ -223,14 +223,14 @@ def _fits(value: Any, bits: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and -(1 << bits) <= value < 1 << bits
 
 
-def _mismatch(value: Any, schema: Schema, place: Place) -> Malformed:
+def _mismatch(value: Any, schema: Schema, place: GoField) -> Malformed:
     wanted = place.type or go_type(schema)
     is_whole = wanted.startswith("int")
     found = _found(value) if is_whole else go_kind(value)
     return Malformed(_unmarshal(found, place, wanted), f"cannot convert float64 to {wanted}" if is_whole else "")
 
 
-def _unmarshal(found: str, place: Place, wanted: str) -> str:
+def _unmarshal(found: str, place: GoField, wanted: str) -> str:
     return f"json: cannot unmarshal {found} into Go struct field {place.owner}.{place.path} of type {wanted}"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
 
 from .typesystem import Type, is_free, written
 from .values import CelError, Value, type_name
@@ -49,17 +48,6 @@ def _overload(name: str, signature: str, run: Implementation, *, is_member: bool
     given, _, result = signature.partition("->")
     shape = written(f"function({given})") if given.strip() else Type("function")
     return Overload(name, shape.params, written(result.strip()), run, is_member)
-
-
-@cache
-def catalogue() -> dict[str, tuple[Overload, ...]]:
-    """Every function rules may call, by name."""
-    from .. import library  # noqa: PLC0415 - built when the first rule is compiled
-
-    found: dict[str, list[Overload]] = {}
-    for overload in library.overloads():
-        found.setdefault(overload.name, []).append(overload)
-    return {name: tuple(overloads) for name, overloads in found.items()}
 
 
 def dispatch(overloads: tuple[Overload, ...]) -> Implementation:

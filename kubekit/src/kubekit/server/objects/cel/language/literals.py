@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ..library.formatting import clause_problem, clauses
+from ..library import catalogue
+from ..library.format_strings import clause_problem, clauses
 from . import times
-from .functions import catalogue, dispatch
+from .functions import dispatch
 from .regexes import UnsupportedPattern, compiled
 from .tree import Call, ListNode, Literal, MapNode, Node
 from .typesystem import Type

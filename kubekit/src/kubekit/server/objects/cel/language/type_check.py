@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from .functions import Overload, catalogue
+from ..library import catalogue
+from .functions import Overload
 from .literals import check_constants, literal_problems
 from .tree import (
     Call,

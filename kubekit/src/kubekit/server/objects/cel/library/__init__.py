@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from ..language.functions import Overload
 from . import (
     authorization,
@@ -32,5 +34,11 @@ _MODULES = (
 )
 
 
-def overloads() -> list[Overload]:
-    return [overload for module in _MODULES for overload in module.overloads()]
+@cache
+def catalogue() -> dict[str, tuple[Overload, ...]]:
+    """Every function rules may call, by name."""
+    found: dict[str, list[Overload]] = {}
+    for module in _MODULES:
+        for overload in module.overloads():
+            found.setdefault(overload.name, []).append(overload)
+    return {name: tuple(overloads) for name, overloads in found.items()}

@@ -7,7 +7,7 @@ import re
 from ..language.functions import Overload, functions, members
 from ..language.regexes import UnsupportedPattern, compiled
 from ..language.values import CelError, Value
-from .formatting import format_text
+from .format_strings import format_text
 
 _SPACE = "".join(map(chr, (*range(9, 14), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F)))
 _SPACE += "\u205f\u3000"

@@ -6,9 +6,11 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 
-from ..language.functions import catalogue, dispatch
+from ..language.functions import Implementation, dispatch
 from ..language.values import CelError, UInt, Value, type_name
+from . import conversions
 
 _CLAUSE = re.compile(r"%%|%(?:\.(\d+))?(.)?", re.DOTALL)
 _DEFAULT_DIGITS = 6
@@ -68,7 +70,7 @@ def _string(value: Value, _digits: int = 0) -> str:
     kind = type_name(value)
     if kind == "type":
         return str(value.name)
-    return str(dispatch(catalogue()["string"])(value))
+    return str(_as_string()(value))
 
 
 def _nested(value: Value) -> str:
@@ -160,3 +162,9 @@ _CLAUSES: dict[str, tuple[Callable[[Value, int], str], tuple[str, ...], str, str
     "x": (_hexadecimal, _HEX, "hex", _HEX_WORDS),
     "X": (_upper_hexadecimal, _HEX, "hex", _HEX_WORDS),
 }
+
+
+@cache
+def _as_string() -> Implementation:
+    """The conversion `string(value)`."""
+    return dispatch(tuple(one for one in conversions.overloads() if one.name == "string"))

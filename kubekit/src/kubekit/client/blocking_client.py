@@ -14,7 +14,7 @@ from kubekit.errors import ApiError, ServiceUnavailable, Timeout, Unauthorized
 from . import paths, tls
 from .codec import Codec, Kind, NotAnObject, codec_for
 from .config import Config, User
-from .failures import Place, certificate_problem, foreign, refusal, system_problem, tls_problem
+from .failures import ServerName, certificate_problem, foreign, refusal, system_problem, tls_problem
 from .protocol import DEFAULT_MANAGER, EVERYTHING, Listed, Selection
 from .reply import JSON, Reply
 
@@ -37,7 +37,7 @@ class OneShot:
         self._config, self._agent, self._patience = config, agent, patience
         address = urlsplit(config.cluster.server)
         self._is_safe, self._prefix = address.scheme == "https", address.path
-        self._place = Place(address.hostname or "", address.port or _PORTS[address.scheme])
+        self._place = ServerName(address.hostname or "", address.port or _PORTS[address.scheme])
         self._connection: tuple[socket.socket, BinaryIO] | None = None
 
     def get(self, kind: Kind, name: str, namespace: str = "") -> Any:

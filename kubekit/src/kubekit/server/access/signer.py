@@ -13,7 +13,7 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey
 
-from .tokens import ALGORITHM
+ALGORITHM = "ES256"
 
 
 class Signer:
