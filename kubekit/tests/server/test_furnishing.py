@@ -31,10 +31,9 @@ CLUSTER_ROLES = Address("rbac.authorization.k8s.io", "v1", "ClusterRole", "clust
 def stored(store: Store, space: str) -> dict[tuple[str, str], bytes]:
     """Every object of a space by resource and key, without what is never the same twice."""
     found: dict[tuple[str, str], bytes] = {}
-    for bucket in store.buckets_of(space):
-        _, resource = store.names_of(bucket)
-        if resource != "space":
-            found |= {(resource, row.key): alike(row.value) for row in store.page(bucket).rows}
+    for resource in store.resources(space):
+        if "/" in resource:
+            found |= {(resource, row.key): alike(row.value) for row in store.rows(space, resource)}
     return found
 
 

@@ -136,7 +136,7 @@ async def test_a_space_nobody_waits_for_any_more_is_made_all_the_same(server: Se
     await server.add_space("first")
     adding = asyncio.ensure_future(server.add_space("demo"))
     await asyncio.sleep(0)
-    assert server.store.latest(server.store.bucket("demo", "/namespaces"), "default") is not None
+    assert server.store.latest(server.store.bucket("demo", "space"), "space") is not None
     adding.cancel()
     await DirectClient(server.root).create(config_map("a"), CONFIG_MAPS)
     assert (await DirectClient(server.spaces["demo"]).get(NAMESPACES, "default"))["status"] == {"phase": "Active"}
@@ -328,7 +328,8 @@ async def test_a_killed_server_leaves_whole_spaces_only(tmp_path: Path) -> None:
 
 
 def _objects(server: Server, space: str) -> list[str]:
-    return [key for bucket in server.store.buckets_of(space) for key in server.store.keys(bucket)]
+    resources = [one for one in server.store.resources(space) if "/" in one]
+    return [key for resource in resources for key in server.store.keys_in(space, resource)]
 
 
 async def _run_and_kill(data: Path, delay: float) -> list[str]:

@@ -12,7 +12,8 @@ from kubekit.errors import DataDamaged, DataInUse, DataVersion, StorageError
 from kubekit.server.store import backup, database
 from kubekit.server.store.changes import Change
 from kubekit.server.store.events import Event
-from kubekit.server.store.store import Row, Store
+from kubekit.server.store.rows import Row
+from kubekit.server.store.store import Store
 from tests.server.things import World
 
 

@@ -40,9 +40,9 @@ async def test_what_is_added_together_has_successive_revisions_and_is_told_in_or
 async def test_what_is_added_together_is_refused_together(tmp_path: Path) -> None:
     store = Store(tmp_path / "state.db")
     await put(store, "a", "x", "{}")
-    # The second bucket is one the database will not take: its number is in use.
-    store._buckets._new.append((store.bucket("a", "test/things"), "b", "test/things"))
+    # The bucket is one the database will not take: its number is in use.
     bucket = store.bucket("c", "test/things")
+    store._buckets._new[bucket] = (store.bucket("a", "test/things"), "c", "test/things")
     with pytest.raises(InternalError):
         await store.add_all([(bucket, name, b"{}") for name in "xyz"])
     await store.close()
@@ -142,7 +142,7 @@ async def test_what_was_not_finished_is_found_in_a_file_of_the_first_format(tmp_
     await put(store, "a", "staying", "{}")
     await store.close()
     with sqlite3.connect(tmp_path / "state.db") as connection:
-        connection.executescript("DROP TABLE ending; PRAGMA user_version=1")
+        connection.executescript("DROP TABLE ending; DROP TABLE replaced; PRAGMA user_version=1")
     connection.close()
     again = Store(tmp_path / "state.db")
     assert unfinished(again) == {("a", "ending")}

@@ -10,7 +10,7 @@ from kubekit.server.objects.cel.rights import Asked, Decision
 from kubekit.server.objects.request import Target
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.user import UserInfo
-from kubekit.server.store.store import Row
+from kubekit.server.store.rows import Row
 
 
 class Host(Contents, ABC):

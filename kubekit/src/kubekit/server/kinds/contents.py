@@ -10,7 +10,8 @@ from kubekit.model.resource import Object
 from kubekit.server.objects import refusals
 from kubekit.server.objects.request import Target, object_key
 from kubekit.server.objects.resource import Resource
-from kubekit.server.store.store import Row, Store
+from kubekit.server.store.rows import Row
+from kubekit.server.store.store import Store
 
 from .registry import Kinds
 

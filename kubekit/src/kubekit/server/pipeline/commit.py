@@ -10,7 +10,7 @@ from kubekit.server.objects import refusals
 from kubekit.server.objects.request import Target
 from kubekit.server.objects.schema.depth import is_too_deep
 from kubekit.server.store.changes import Change
-from kubekit.server.store.store import Row
+from kubekit.server.store.rows import Row
 
 from .space import Space
 

@@ -17,7 +17,7 @@ from kubekit.server.admission.webhook_client import CallFailed, WebhookClient
 from kubekit.server.kinds.contents import Contents
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.schema import defaults, pruning
-from kubekit.server.store.store import Row
+from kubekit.server.store.rows import Row
 
 _MARK = b'{"apiVersion":"'
 _PATIENCE = 30.0

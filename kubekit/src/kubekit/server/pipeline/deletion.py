@@ -13,7 +13,7 @@ from kubekit.server.objects import refusals
 from kubekit.server.objects.request import Answer, DeleteOptions, Target, WriteOptions
 from kubekit.server.objects.resource import Resource
 from kubekit.server.store.changes import Change
-from kubekit.server.store.store import Row
+from kubekit.server.store.rows import Row
 
 from .commit import encode, stage
 from .space import Space

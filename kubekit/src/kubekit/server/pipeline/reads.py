@@ -17,7 +17,7 @@ from kubekit.server.objects.go import json_text
 from kubekit.server.objects.request import Answer, ListOptions, Target
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.schema.decoding import Malformed, go_kind
-from kubekit.server.store.store import Row
+from kubekit.server.store.rows import Row
 
 from .space import Space
 

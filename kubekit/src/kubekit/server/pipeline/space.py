@@ -21,7 +21,8 @@ from kubekit.server.objects.request import Target
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.user import AUTHENTICATED, UserInfo, service_account_groups, service_account_name
 from kubekit.server.store.events import Event
-from kubekit.server.store.store import Row, Store
+from kubekit.server.store.rows import Row
+from kubekit.server.store.store import Store
 
 from .checks import Checks
 from .conversion import Converter

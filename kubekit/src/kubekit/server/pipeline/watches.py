@@ -23,7 +23,8 @@ from kubekit.server.objects.request import WatchOptions
 from kubekit.server.objects.resource import Resource
 from kubekit.server.store.changes import Change
 from kubekit.server.store.events import Event, frame
-from kubekit.server.store.store import Row, Store
+from kubekit.server.store.rows import Row
+from kubekit.server.store.store import Store
 
 from . import conversion
 from .reads import Matcher, prefix_for, start_of, too_new, values_of

@@ -22,7 +22,7 @@ from kubekit.server.objects.request import Answer, Target, WriteOptions
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.user import UserInfo
 from kubekit.server.store.changes import Change
-from kubekit.server.store.store import Row
+from kubekit.server.store.rows import Row
 
 from . import conversion, deletion
 from .body_decoding import accept

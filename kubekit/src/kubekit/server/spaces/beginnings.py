@@ -1,15 +1,16 @@
-"""What every API holds from its first moment, written all at once.
+"""What every API holds from its first moment.
 
 The objects are made once in the ordinary way, in a store of their own, and kept as a pattern: their bytes, with gaps
-for what differs between spaces. To furnish a space is to fill the gaps."""
+for what differs between spaces. Nearly all of them become a base that is stored once and lies under every space; the
+few that say where the server listens are written for each space, because they change when the server moves."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, cached_property
 
 import msgspec
 
@@ -24,6 +25,7 @@ from kubekit.server.objects.user import MASTERS, UserInfo
 from kubekit.server.pipeline.service_addresses import SERVICE_NETWORK, ServiceAddresses
 from kubekit.server.pipeline.space import Space
 from kubekit.server.pipeline.writes import create, rebuild
+from kubekit.server.store.ground import Base
 from kubekit.server.store.store import Store
 
 from . import kubernetes_service
@@ -96,36 +98,68 @@ class Template:
     text: bytes
 
 
+class StoredBase(msgspec.Struct, frozen=True):
+    """A base as it is kept: what an older version of the server once put under a space stays as it was."""
+
+    objects: dict[str, dict[str, str]]
+    """Texts by resource and key."""
+
+    @classmethod
+    def of(cls, templates: Iterable[Template]) -> StoredBase:
+        objects: dict[str, dict[str, str]] = {}
+        for one in templates:
+            objects.setdefault(one.resource, {})[one.key] = one.text.decode()
+        return cls(objects)
+
+    def encode(self) -> bytes:
+        return msgspec.json.encode(self, order="sorted")
+
+    def base(self) -> Base:
+        return Base({name: {key: text.encode() for key, text in found.items()} for name, found in self.objects.items()})
+
+
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """What goes into the gaps, beside a uid and a revision for each object."""
+    """What goes into the gaps of one space."""
 
-    new_uid: Callable[[], str]
     time: str
-    service_address: str
+    """When it began."""
+    service_address: str = ""
     client_authority: str = ""
 
+    def gaps(self) -> dict[bytes, bytes]:
+        """All but uids and revisions."""
+        return {
+            b"time": self.time.encode(),
+            b"address": self.service_address.encode(),
+            b"authority": msgspec.json.encode(self.client_authority),
+        }
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Pattern:
     """All objects every API begins with."""
 
-    templates: tuple[Template, ...]
+    shared: bytes
+    """Those that lie under it, as a StoredBase."""
+    own: tuple[Template, ...]
+    """Those that say where the server is."""
 
-    def filled(self, filling: Filling, revision: int) -> Iterator[tuple[Template, bytes]]:
-        """Each object as bytes to store, at the revisions from this one on."""
-        gaps = {
-            b"time": filling.time.encode(),
-            b"address": filling.service_address.encode(),
-            b"authority": msgspec.json.encode(filling.client_authority),
-        }
-        for number, template in enumerate(self.templates, revision):
-            gaps[b"uid"], gaps[b"revision"] = filling.new_uid().encode(), b"%d" % number
+    @cached_property
+    def name(self) -> str:
+        """What the shared ones are kept as."""
+        return hashlib.sha256(self.shared).hexdigest()[:16]
+
+    def written(self, filling: Filling, new_uid: Callable[[], str], revision: int) -> Iterator[tuple[Template, bytes]]:
+        """The objects that every space has for itself as bytes to store, at the revisions from this one on."""
+        gaps = filling.gaps()
+        for number, template in enumerate(self.own, revision):
+            gaps[b"uid"], gaps[b"revision"] = new_uid().encode(), b"%d" % number
             yield template, template.text % gaps
 
-    def only(self, key: str, resource: str) -> Pattern:
-        """The pattern of one object."""
-        return Pattern(tuple(one for one in self.templates if (one.key, one.resource) == (key, resource)))
+    def only(self, resource: str) -> Pattern:
+        """The pattern of one resource that every space has for itself."""
+        return Pattern(self.shared, tuple(one for one in self.own if one.resource == resource))
 
 
 class _StoppedClock:
@@ -157,7 +191,13 @@ async def draw_pattern(kinds: Kinds, authority: str, server: Location, family: s
     templates = [await _template(space, one, how, address) for one, how in made]
     await space.store.close()
     here, there = b'"%b"' % place.address.encode(), b'"%b"' % server.address.encode()
-    return Pattern(tuple(Template(one.resource, one.key, one.text.replace(here, there)) for one in templates))
+    own = [replace(one, text=one.text.replace(here, there)) for one in templates if _is_about_the_server(one)]
+    shared = StoredBase.of(one for one in templates if not _is_about_the_server(one))
+    return Pattern(shared.encode(), tuple(own))
+
+
+def _is_about_the_server(template: Template) -> bool:
+    return template.key == kubernetes_service.KEY and template.resource in kubernetes_service.RESOURCES
 
 
 async def _template(space: Space, obj: Object, how: WriteOptions, address: str) -> Template:

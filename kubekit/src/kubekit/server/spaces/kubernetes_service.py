@@ -9,6 +9,8 @@ from kubekit.model.resource import Object
 
 NAMESPACE, NAME = "default", "kubernetes"
 KEY = f"{NAMESPACE}/{NAME}"
+KINDS = (("", "services"), ("", "endpoints"), ("discovery.k8s.io", "endpointslices"))
+RESOURCES = tuple(f"{group}/{plural}" for group, plural in KINDS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,6 @@ from kubekit.server.store.store import Store
 from . import beginnings, kubernetes_service, space_record
 from .background.definitions import Definitions
 from .background.garbage import GarbageCollector, Item
-from .background.kubernetes_service import RESOURCES as OWN_SERVICE
 from .background.kubernetes_service import OwnService
 from .background.namespaces import Namespaces
 from .background.policy_statuses import PolicyStatuses
@@ -254,7 +253,7 @@ class ServedSpace(Space):
         for resource, kind in _POLICY_KINDS.items():
             found[resource] = [partial(self._see_policy, kind)]
         found[_POLICIES].append(self._policy_statuses.see)
-        for resource in OWN_SERVICE:
+        for resource in kubernetes_service.RESOURCES:
             found.setdefault(resource, []).append(self._own_service.see)
         return found
 

@@ -13,6 +13,15 @@ RESOURCE = KEY = "space"
 """Where the record lies. Names of resources contain a slash, so no kind can ever be kept in the same place."""
 
 
+class Begun(msgspec.Struct, frozen=True):
+    """Which base lies under a space, and what fills its gaps there."""
+
+    base: str
+    revision: int
+    seed: bytes
+    time: str
+
+
 class Record(msgspec.Struct, frozen=True, rename="camel"):
     """Facts about one space. The root's keys are elsewhere."""
 
@@ -24,12 +33,14 @@ class Record(msgspec.Struct, frozen=True, rename="camel"):
     admin: KeyPair | None = None
     version: str = ""
     """The Kubernetes version the API says it is of; empty for the one whose kinds it serves."""
+    begun: Begun | None = None
+    """None for a space whose beginnings were all written."""
 
     @classmethod
-    def of(cls, furnished: str, service_network: str, keys: SpaceKeys | None) -> Record:
+    def of(cls, furnished: str, service_network: str, keys: SpaceKeys | None, begun: Begun | None = None) -> Record:
         if keys is None:
-            return cls(furnished, service_network)
-        return cls(furnished, service_network, keys.authority.pair, keys.signing_key, keys.admin)
+            return cls(furnished, service_network, begun=begun)
+        return cls(furnished, service_network, keys.authority.pair, keys.signing_key, keys.admin, begun=begun)
 
     def keys(self, space: str) -> SpaceKeys | None:
         if self.authority is None or self.admin is None:

@@ -6,7 +6,10 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from weakref import WeakValueDictionary
 
+import msgspec
+
 from kubekit.clock import Chance, Clock
+from kubekit.errors import DataDamaged
 from kubekit.server.access.identities import KeyPair
 from kubekit.server.access.pki import ADMIN, CERTIFICATE_DAYS, ROOT, Pki, ends_soon, new_space_keys
 from kubekit.server.kinds.registry import Kinds
@@ -16,15 +19,19 @@ from kubekit.server.pipeline.space import Space
 from kubekit.server.pipeline.watches import Hub
 from kubekit.server.store.changes import Change
 from kubekit.server.store.events import Event
+from kubekit.server.store.ground import Base, Ground
 from kubekit.server.store.store import Store
 
 from . import addresses, beginnings, kubernetes_service, space_record
 from .background import namespaces
-from .beginnings import Filling, Pattern, draw_pattern
+from .beginnings import Filling, Pattern, StoredBase, draw_pattern
 from .kubernetes_service import Location
 from .product import Product
 from .served_space import ServedSpace, Surroundings, built_in
-from .space_record import Record
+from .space_record import Begun, Record
+
+_BASES = "base"
+"""Where the root keeps the bases of all spaces; no kind can ever be kept in the same place."""
 
 
 class Spaces(Mapping[str, ServedSpace]):
@@ -46,13 +53,20 @@ class Spaces(Mapping[str, ServedSpace]):
         self._names: set[str] = set()
         self._awake: dict[str, ServedSpace] = {}
         self._patterns: dict[str, Pattern] = {}
+        self._bases: dict[str, Base] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._stop_listening = store.listen(self._see)
 
     async def open(self) -> None:
         """Offer what is stored, with the root in working order, and go on with what was not finished."""
+        authorities: list[bytes] = []
         self._names = self._store.spaces()
-        self._pki.trust(b"".join(self._authorities()))
+        for name in self._names:
+            if (record := self._stored_record(name)) is not None:
+                self._lay(name, record)
+                if record.authority is not None:
+                    authorities.append(record.authority.certificate)
+        self._pki.trust(b"".join(authorities))
         await (await self.add(ROOT)).furnish()
         for name in self._names:
             if self._has_bare_namespace(name):
@@ -138,21 +152,46 @@ class Spaces(Mapping[str, ServedSpace]):
         pattern = await self._pattern(kubernetes_service.family_of(service_network))
         now, store = self._around.clock.now(), self._store
         keys = None if name == ROOT else new_space_keys(name, now)
-        record = Record.of(beginnings.fingerprint(), service_network, keys)
         space = Space(name, store, Kinds(built_in()), self._around.clock, self._around.chance)
-        clients = (keys or self._pki.keys).authority.pair.certificate.decode()
-        filling = Filling(space.new_uid, space.timestamp(), address, clients)
-        added = [
+        added = self._missing_base(pattern)
+        begun = Begun(pattern.name, store.next_revision(), self._around.chance.bytes(16), space.timestamp())
+        filling = Filling(begun.time, address)
+        added += [
             (store.bucket(name, template.resource), template.key, value)
-            for template, value in pattern.filled(filling, store.next_revision())
+            for template, value in pattern.written(filling, space.new_uid, begun.revision + len(added))
         ]
+        record = Record.of(beginnings.fingerprint(), service_network, keys, begun)
         added.append((store.bucket(name, space_record.RESOURCE), space_record.KEY, record.encode()))
         done = store.add_all(added)
         # Also when nobody waits for it any more.
         done.add_done_callback(lambda done: self._appear(name, record) if done.exception() is None else None)
         await asyncio.shield(done)
 
+    def _missing_base(self, pattern: Pattern) -> list[tuple[int, str, bytes]]:
+        """What there is to add so that the base of a pattern is stored: nothing, but for the first space."""
+        bucket = self._store.bucket(ROOT, _BASES)
+        is_stored = self._store.latest(bucket, pattern.name) is not None
+        return [] if is_stored else [(bucket, pattern.name, pattern.shared)]
+
+    def _base(self, name: str) -> Base:
+        if name not in self._bases:
+            row = self._store.get(self._store.bucket(ROOT, _BASES), name)
+            if row is None:
+                raise DataDamaged(f"the base {name} is missing, which spaces stand on; restore a backup")
+            self._bases[name] = msgspec.json.decode(row.value, type=StoredBase).base()
+        return self._bases[name]
+
+    def _lay(self, name: str, record: Record) -> None:
+        """Put the base of a space under it."""
+        if (begun := record.begun) is None:
+            return
+        pair = record.authority or self._pki.keys.authority.pair
+        address = kubernetes_service.first_address(record.service_network)
+        gaps = Filling(begun.time, address, pair.certificate.decode()).gaps()
+        self._store.lay(name, Ground(self._base(begun.base), begun.revision, begun.seed, gaps))
+
     def _appear(self, name: str, record: Record) -> None:
+        self._lay(name, record)
         self._names.add(name)
         if record.authority is not None:
             self._pki.trust(record.authority.certificate)
@@ -178,15 +217,12 @@ class Spaces(Mapping[str, ServedSpace]):
         self._appear(name, record)
         return record, 0
 
-    def _authorities(self) -> Iterator[bytes]:
-        for name in self._names:
-            record = self._store.get(self._store.bucket(name, space_record.RESOURCE), space_record.KEY)
-            authority = space_record.decode(record.value).authority if record is not None else None
-            if authority is not None:
-                yield authority.certificate
+    def _stored_record(self, name: str) -> Record | None:
+        row = self._store.get(self._store.bucket(name, space_record.RESOURCE), space_record.KEY)
+        return space_record.decode(row.value) if row is not None else None
 
     def _has_bare_namespace(self, name: str) -> bool:
-        found = self._store.keys(self._store.bucket(name, "/namespaces"))
+        found = self._store.keys_in(name, "/namespaces")
         return not all(namespaces.is_furnished(self._store, name, one) for one in found)
 
     def _turn(self, name: str) -> asyncio.Lock:

@@ -15,7 +15,8 @@ class Buckets:
         """`highest` is a number that was in use before spaces were removed."""
         self.names: dict[int, tuple[str, str]] = {}
         self._numbers: dict[str, dict[str, int]] = {}
-        self._new: list[Bucket] = []
+        self._new: dict[int, Bucket] = {}
+        """Those that are not stored, because nothing in them is."""
         self._unconfirmed: list[Bucket] = []
         for bucket in stored:
             self._add(*bucket)
@@ -27,7 +28,7 @@ class Buckets:
         if number is None:
             self.highest = number = self.highest + 1
             self._add(number, space, resource)
-            self._new.append((number, space, resource))
+            self._new[number] = (number, space, resource)
         return number
 
     def find(self, space: str, resource: str) -> int | None:
@@ -45,7 +46,7 @@ class Buckets:
         gone = list(self._numbers.pop(space, {}).values())
         for number in gone:
             del self.names[number]
-        self._new = [bucket for bucket in self._new if bucket[1] != space]
+        self._new = {number: bucket for number, bucket in self._new.items() if bucket[1] != space}
         self._unconfirmed = [bucket for bucket in self._unconfirmed if bucket[1] != space]
         return gone
 
@@ -53,11 +54,13 @@ class Buckets:
     def has_new(self) -> bool:
         return bool(self._new)
 
-    def take_new(self) -> list[Bucket]:
-        """Those that were given since this was asked last, in order to store them."""
-        taken, self._new = self._new, []
-        self._unconfirmed += taken
-        return taken
+    def take_new(self, number: int) -> Sequence[Bucket]:
+        """The bucket of that number, if it is still to be stored."""
+        taken = self._new.pop(number, None)
+        if taken is None:
+            return ()
+        self._unconfirmed.append(taken)
+        return (taken,)
 
     def confirm(self, stored: Sequence[Bucket]) -> None:
         """These are stored."""
@@ -65,7 +68,8 @@ class Buckets:
 
     def take_back(self) -> None:
         """What was taken and not confirmed has not been stored."""
-        self._new, self._unconfirmed = self._unconfirmed + self._new, []
+        self._new |= {bucket[0]: bucket for bucket in self._unconfirmed}
+        self._unconfirmed = []
 
     def _add(self, number: int, space: str, resource: str) -> None:
         self.names[number] = (space, resource)

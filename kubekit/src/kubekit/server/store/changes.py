@@ -14,6 +14,8 @@ class Change(IntEnum):
     ADDED = 0
     MODIFIED = 1
     DELETED = 2
+    BEGUN = 3
+    """Nothing happened: what an object of a base began as, stored when it is first changed."""
 
 
 class Write(msgspec.Struct, eq=False):
@@ -33,5 +35,7 @@ class Write(msgspec.Struct, eq=False):
     done: asyncio.Future[Any]
     buckets: Sequence[tuple[int, str, str]] = ()
     """Buckets (number, space, resource) that are used for the first time and come to be with this write."""
+    is_first: bool = False
+    """Whether it is the first change of an object that a base had."""
     together: Sequence[Write] = ()
     """Further writes, of the revisions that follow, that must become durable with this one or not at all."""

@@ -16,11 +16,17 @@ from kubekit.errors import DataDamaged, DataVersion, StorageError
 from . import queries
 
 APPLICATION_ID = 0x42544C52
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _OLDEST_VERSION = 1
 
 _ENDING = "CREATE TABLE ending (bucket INTEGER NOT NULL, key TEXT NOT NULL, PRIMARY KEY (bucket, key)) WITHOUT ROWID;"
 """Objects somebody asked to delete, so that a start does not read all others to find them."""
+
+_REPLACED = """
+CREATE TABLE replaced (bucket INTEGER NOT NULL, key TEXT NOT NULL, revision INTEGER NOT NULL, PRIMARY KEY (bucket, key))
+    WITHOUT ROWID;
+"""
+"""Objects that a base had and somebody changed or deleted, and at which revision."""
 
 _TABLES = """
 CREATE TABLE buckets (
@@ -65,14 +71,11 @@ CREATE INDEX IF NOT EXISTS revisions_that_replace ON revisions (revision, previo
 """What happened to one resource, and what may be compacted, are found without reading all the rest. A file that was
 written before there were these gets them when it is opened."""
 
-_FROM_FORMAT_1 = f"""
-BEGIN IMMEDIATE;
-{_ENDING}
-INSERT INTO ending {queries.ENDING};
-PRAGMA user_version=2;
-COMMIT;
-"""
-"""What format 2 added."""
+_ADDED = {
+    2: f"{_ENDING} INSERT INTO ending {queries.ENDING};",
+    3: _REPLACED,
+}
+"""What each format added."""
 
 _WRITES = """
 CREATE TEMP VIEW writes (revision, bucket, key, change, previous, checksum, value, expires)
@@ -81,7 +84,7 @@ CREATE TEMP TRIGGER store_write INSTEAD OF INSERT ON writes BEGIN
     INSERT INTO revisions (revision, bucket, key, change, previous, checksum, value)
         VALUES (NEW.revision, NEW.bucket, NEW.key, NEW.change, NEW.previous, NEW.checksum, NEW.value);
     INSERT OR REPLACE INTO objects (bucket, key, revision, expires)
-        SELECT NEW.bucket, NEW.key, NEW.revision, NEW.expires WHERE NEW.change <> 2;
+        SELECT NEW.bucket, NEW.key, NEW.revision, NEW.expires WHERE NEW.change < 2;
     DELETE FROM objects WHERE NEW.change = 2 AND bucket = NEW.bucket AND key = NEW.key;
     DELETE FROM ending WHERE NEW.change = 2 AND bucket = NEW.bucket AND key = NEW.key;
     DELETE FROM owners WHERE NEW.previous IS NOT NULL AND bucket = NEW.bucket AND key = NEW.key;
@@ -115,8 +118,8 @@ def open_writer(path: Path | None) -> sqlite3.Connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version == 0:
             _create(connection)
-        elif version == 1:
-            connection.executescript(_FROM_FORMAT_1)
+        else:
+            _bring_up_to_date(connection, version)
         connection.executescript(_INDEXES + _WRITES)
     except sqlite3.DatabaseError as error:
         connection.close()
@@ -193,9 +196,13 @@ def _check_identity(connection: sqlite3.Connection, path: Path | None) -> None:
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    connection.executescript(
-        f"BEGIN;{_TABLES}{_ENDING}PRAGMA application_id={APPLICATION_ID};PRAGMA user_version={SCHEMA_VERSION};COMMIT;"
-    )
+    facts = f"PRAGMA application_id={APPLICATION_ID};PRAGMA user_version={SCHEMA_VERSION};"
+    connection.executescript(f"BEGIN;{_TABLES}{_ENDING}{_REPLACED}{facts}COMMIT;")
+
+
+def _bring_up_to_date(connection: sqlite3.Connection, version: int) -> None:
+    for number in range(version + 1, SCHEMA_VERSION + 1):
+        connection.executescript(f"BEGIN IMMEDIATE;{_ADDED[number]}PRAGMA user_version={number};COMMIT;")
 
 
 _PASSING = (

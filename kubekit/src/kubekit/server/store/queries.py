@@ -29,7 +29,7 @@ def page(bucket: int, low: str, high: str, revision: int, *, current: bool) -> t
 EVENTS = (
     "SELECT r.revision, r.key, r.change, r.checksum, r.value, p.value FROM revisions r"
     " LEFT JOIN revisions p ON p.revision = r.previous"
-    " WHERE r.revision > ? AND r.bucket = ? AND r.key >= ? AND r.key < ? ORDER BY r.revision LIMIT ?"
+    " WHERE r.revision > ? AND r.bucket = ? AND r.key >= ? AND r.key < ? AND r.change < 3 ORDER BY r.revision LIMIT ?"
 )
 """What happened in a range of keys, with the version before."""
 
@@ -76,6 +76,7 @@ DELETE_SPACE = tuple(
         "DELETE FROM objects WHERE bucket IN ({buckets})",
         "DELETE FROM owners WHERE bucket IN ({buckets})",
         "DELETE FROM ending WHERE bucket IN ({buckets})",
+        "DELETE FROM replaced WHERE bucket IN ({buckets})",
         "DELETE FROM buckets WHERE space = :space",
         "INSERT OR REPLACE INTO facts (name, value) VALUES ('newest', :newest), ('bucket', :bucket)",
     )

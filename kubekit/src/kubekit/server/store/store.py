@@ -8,51 +8,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from heapq import merge
+from operator import attrgetter
 from pathlib import Path
 
-import msgspec
+from kubekit.errors import Expired, InternalError, ServiceUnavailable
 
-from kubekit.errors import DataDamaged, Expired, InternalError, ServiceUnavailable
-from kubekit.model.resource import Object
-
-from . import database, queries
+from . import database, queries, rows
 from .buckets import Buckets
 from .changes import Change, Write
 from .events import Event
+from .ground import Ground, Grounds
 from .listeners import tell
 from .reading_turns import Turns
 from .recent import RecentValues
+from .rows import Page, Row, intact
 from .writer import GroupWriter, InlineWriter, Writer
 
 log = logging.getLogger("kubekit.server")
-
-
-class Row(msgspec.Struct, frozen=True):
-    """One version of one object; `value` is its JSON without apiVersion and kind."""
-
-    key: str
-    revision: int
-    value: bytes
-
-    def decode(self) -> Object:
-        """A fresh, mutable object."""
-        decoded: Object = msgspec.json.decode(self.value)
-        return decoded
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Part of a list as it was at one revision."""
-
-    rows: list[Row]
-    revision: int
-    more: bool
-    remaining: int = 0
 
 
 Listener = Callable[[Event], None]
@@ -82,6 +58,7 @@ class Store:
         for number, key, revision in self._read.execute("SELECT bucket, key, revision FROM objects"):
             # Most keys are the same in every space.
             self._live[number][sys.intern(key)] = revision
+        self._grounds = Grounds(self._read.execute("SELECT bucket, key, revision FROM replaced"))
         self._recent = RecentValues(_RECENT_BYTES)
         self.turns = Turns()
         """For whoever reads much."""
@@ -106,15 +83,19 @@ class Store:
     def buckets_of(self, space: str) -> list[int]:
         return self._buckets.of(space)
 
+    def lay(self, space: str, ground: Ground) -> None:
+        """Put a base under a space: from now on its objects are there, as if they had been stored one by one."""
+        self._grounds.lay(space, ground)
+
     def get(self, bucket: int, key: str) -> Row | None:
         """The newest durable version."""
         revision = self._live[bucket].get(key)
         if revision is None:
-            return None
+            return self._grounds.get(bucket, self.names_of(bucket), key)
         value = self._recent.get(revision)
         if value is None:
             query = "SELECT checksum, value FROM revisions WHERE revision = ?"
-            value = _intact(revision, *self._read.execute(query, (revision,)).fetchone())
+            value = intact(revision, *self._read.execute(query, (revision,)).fetchone())
             self._recent.add(revision, value)
         return Row(key, revision, value)
 
@@ -149,25 +130,31 @@ class Store:
                 raise too_old(at, self.compacted)
             query, values = queries.page(bucket, low, high, at, current=at >= newest)
             cursor = self._read.execute(f"{query} LIMIT ?", (*values, limit + 1 if limit else -1))
-            found = _fetched(cursor, size)
-            more = 0 < limit < len(found) or cursor.fetchone() is not None
+            names = self.names_of(bucket)
+            begun = [key for key in self._grounds.keys(bucket, names, revision) if low <= key < high]
+            if begun:
+                stored, beneath = rows.each(cursor), self._grounds.rows(names, begun)
+                found, more = rows.taken(merge(stored, beneath, key=attrgetter("key")), limit, size)
+            else:
+                found, more = rows.fetched(cursor, limit, size)
             cursor.close()
-            rows = [Row(key, number, _intact(number, checksum, value)) for key, number, checksum, value in found]
-            rows = rows[:limit] if limit else rows
-            remaining = self._count(bucket, rows[-1].key + "\x00", high) if more and count else 0
+            remaining = self._count(bucket, found[-1].key, high, begun) if more and count else 0
         finally:
             self._read.execute("COMMIT")
-        return Page(rows, at, more, remaining)
+        return Page(found, at, more, remaining)
 
     def has(self, space: str, resource: str, key: str) -> bool:
         """Whether there is such a durable object; asked without a query."""
         number = self._buckets.find(space, resource)
-        return number is not None and key in self._live[number]
+        if number is not None and key in self._live[number]:
+            return True
+        return key in self._grounds.keys(number, (space, resource))
 
     def newest_in(self, space: str, resource: str) -> int:
         """The revision at which an object of one resource was last changed; 0 when there is none."""
         number = self._buckets.find(space, resource)
-        return max(self._live[number].values(), default=0) if number is not None else 0
+        begun = self._grounds.revision(space) if self._grounds.keys(number, (space, resource)) else 0
+        return max(self._live[number].values(), default=begun) if number is not None else begun
 
     def rows(self, space: str, resource: str) -> list[Row]:
         """All objects of one resource; costs nothing when there are none."""
@@ -175,7 +162,18 @@ class Store:
 
     def keys(self, bucket: int, prefix: str = "") -> list[str]:
         """The keys of all live objects under `prefix`."""
-        return sorted(key for key in self._live[bucket] if key.startswith(prefix))
+        begun = self._grounds.keys(bucket, self.names_of(bucket))
+        return sorted(key for key in (*self._live[bucket], *begun) if key.startswith(prefix))
+
+    def keys_in(self, space: str, resource: str) -> list[str]:
+        """The keys of all live objects of one resource; asked without a query."""
+        number = self._buckets.find(space, resource)
+        begun = self._grounds.keys(number, (space, resource))
+        return [*self._live[number], *begun] if number is not None else begun
+
+    def resources(self, space: str) -> set[str]:
+        """What a space may have objects of."""
+        return self._grounds.resources(space) | {self._buckets.names[number][1] for number in self._buckets.of(space)}
 
     def dependents(self, owner: str) -> list[tuple[int, str]]:
         """(bucket, key) of every object whose ownerReferences name the uid `owner`."""
@@ -196,17 +194,26 @@ class Store:
         if after < self.compacted:
             raise too_old(after, self.compacted)
         values = (after, bucket, prefix, queries.after_prefix(prefix), limit)
-        found = self._read.execute(queries.EVENTS, values)
-        events: list[Event] = []
-        for number, key, change, checksum, value, previous in found:
-            events.append(Event(number, bucket, key, Change(change), _intact(number, checksum, value), previous))
+        events = self._beginnings(bucket, prefix, after)
+        for number, key, change, checksum, value, previous in self._read.execute(queries.EVENTS, values):
+            events.append(Event(number, bucket, key, Change(change), intact(number, checksum, value), previous))
             if (size := size - len(value)) < 0:
                 break
         return events
 
+    def _beginnings(self, bucket: int, prefix: str, after: int) -> list[Event]:
+        """What a space began with, if that was after a revision. All of it came at once, so it is told at once."""
+        names = self.names_of(bucket)
+        revision = self._grounds.revision(names[0])
+        if after >= revision:
+            return []
+        keys = [key for key in self._grounds.keys(bucket, names, revision) if key.startswith(prefix)]
+        found = self._grounds.rows(names, keys) if keys else ()
+        return [Event(revision, bucket, row.key, Change.ADDED, row.value, None) for row in found]
+
     def count(self) -> int:
         """How many objects are live, over all spaces."""
-        return sum(len(keys) for keys in self._live.values())
+        return sum(len(keys) for keys in self._live.values()) + self._grounds.count()
 
     def next_revision(self) -> int:
         """The revision the next `write` will have; the caller puts it into the object it encodes."""
@@ -227,10 +234,21 @@ class Store:
         """Stage one change; the future is done when it is on disk and every listener has seen it.
 
         There must be no await between `latest`, `next_revision` and `write`: that is what makes it atomic."""
+        is_first = previous is not None and key not in self._live[bucket] and (bucket, key) not in self._staged
         write = self._staged_write(bucket, key, change, value, previous)
         write.owners, write.expires, write.is_ending = owners, expires, is_ending
+        if previous is not None and is_first:
+            self._keep_beginning(write, previous)
         self._writer.submit(write, self._written)
         return write.done
+
+    def _keep_beginning(self, write: Write, begun: Row) -> None:
+        """Store with its first change what an object of a base began as."""
+        self._assigned += 1
+        kept = Write(
+            self._assigned, write.bucket, write.key, Change.BEGUN, begun.value, None, None, (), None, False, write.done
+        )  # fmt: skip
+        write.previous, write.is_first, write.together = kept.revision, True, [kept]
 
     def add_all(self, additions: Sequence[tuple[int, str, bytes]]) -> asyncio.Future[Event]:
         """Stage new objects (bucket, key, value) that become durable together or not at all.
@@ -256,7 +274,7 @@ class Store:
             previous.value if previous else None, (), None, False, asyncio.get_running_loop().create_future(),
         )  # fmt: skip
         if self._buckets.has_new:
-            write.buckets = self._buckets.take_new()
+            write.buckets = self._buckets.take_new(bucket)
         self._staged[bucket, key] = write
         return write
 
@@ -264,8 +282,10 @@ class Store:
         """Forget every object of a space at once; its watchers must have been ended before.
 
         The future is done when that is on disk. Writes that are under way are finished before."""
-        for number in self._buckets.remove(space):
+        gone = self._buckets.remove(space)
+        for number in gone:
             self._live.pop(number, None)
+        self._grounds.remove(space, gone)
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         values = {"space": space, "newest": self._assigned, "bucket": self._buckets.highest}
         self._writer.run(queries.DELETE_SPACE, values, done)
@@ -317,6 +337,8 @@ class Store:
             if write.buckets:
                 self._buckets.confirm(write.buckets)
             self.committed = revision
+            if change is Change.BEGUN:
+                continue
             self._settle(write)
             event = Event(revision, bucket, key, change, value, write.previous_value, write.owners)
             events.append(event)
@@ -330,7 +352,9 @@ class Store:
         if write.bucket not in self._buckets.names:
             return
         live = self._live[write.bucket]
-        if write.previous is not None:
+        if write.is_first:
+            self._grounds.replace(write.bucket, write.key, write.revision)
+        elif write.previous is not None:
             self._recent.drop(write.previous)
         if write.change is Change.DELETED:
             live.pop(write.key, None)
@@ -358,11 +382,11 @@ class Store:
         if done.exception() is None:
             self._failure = None
 
-    def _count(self, bucket: int, low: str, high: str) -> int:
-        counted = self._read.execute(
-            "SELECT count(*) FROM objects WHERE bucket = ? AND key >= ? AND key < ?", (bucket, low, high)
-        )
-        return int(counted.fetchone()[0])
+    def _count(self, bucket: int, last: str, high: str, begun: Sequence[str]) -> int:
+        """How many objects there are behind a key."""
+        query = "SELECT count(*) FROM objects WHERE bucket = ? AND key > ? AND key < ?"
+        stored = self._read.execute(query, (bucket, last, high)).fetchone()[0]
+        return int(stored) + sum(key > last for key in begun)
 
     def _fact(self, name: str) -> int:
         found = self._read.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
@@ -371,21 +395,3 @@ class Store:
 
 def too_old(revision: int, compacted: int) -> Expired:
     return Expired(f"too old resource version: {revision} ({compacted})")
-
-
-def _fetched(cursor: sqlite3.Cursor, size: int) -> list[tuple[str, int, int, bytes]]:
-    """The next rows, up to about `size` bytes of values: a few at a time where they are small, which is faster."""
-    rows: list[tuple[str, int, int, bytes]] = []
-    count = 1
-    while size > 0 and (few := cursor.fetchmany(count)):
-        rows += few
-        sizes = [len(row[3]) for row in few]
-        size -= sum(sizes)
-        count = max(1, min(2 * count, 8, size // max(1, *sizes)))
-    return rows
-
-
-def _intact(revision: int, checksum: int, value: bytes) -> bytes:
-    if database.checksum_of(value) != checksum:
-        raise DataDamaged(f"the object stored at revision {revision} is not what was written; restore a backup")
-    return value

@@ -260,7 +260,8 @@ def _store(connection: sqlite3.Connection, writes: list[Write]) -> None:
     ]
     buckets = [bucket for write in writes for bucket in write.buckets]
     linked = _linked(writes)
-    if not buckets and not linked and len(rows) <= _GROUP:
+    replaced = [(w.bucket, w.key, w.revision) for w in writes if w.is_first]
+    if not buckets and not linked and not replaced and len(rows) <= _GROUP:
         _insert(connection, rows)
         return
     with _transaction(connection):
@@ -269,6 +270,7 @@ def _store(connection: sqlite3.Connection, writes: list[Write]) -> None:
             _insert(connection, rows[start : start + _GROUP])
         owned = [(owner, w.bucket, w.key) for w in linked for owner in w.owners]
         connection.executemany("INSERT OR IGNORE INTO owners (owner, bucket, key) VALUES (?,?,?)", owned)
+        connection.executemany("INSERT OR IGNORE INTO replaced (bucket, key, revision) VALUES (?,?,?)", replaced)
         ending = [(w.bucket, w.key) for w in linked if w.is_ending]
         connection.executemany("INSERT OR IGNORE INTO ending (bucket, key) VALUES (?,?)", ending)
 
@@ -291,7 +293,7 @@ def _linked(writes: list[Write]) -> list[Write]:
     """Those that leave an object behind which has owners or is to be deleted."""
     if not any(write.owners or write.is_ending for write in writes):
         return []
-    newest = {(write.bucket, write.key): write for write in writes}
+    newest = {(write.bucket, write.key): write for write in writes if write.change is not Change.BEGUN}
     return [write for write in newest.values() if write.change is not Change.DELETED]
 
 

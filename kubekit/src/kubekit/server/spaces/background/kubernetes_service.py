@@ -14,11 +14,8 @@ from kubekit.server.store.events import Event
 
 from .. import kubernetes_service
 from ..beginnings import Filling, Pattern
-from ..kubernetes_service import KEY, NAME, NAMESPACE, Location
+from ..kubernetes_service import KEY, KINDS, NAME, NAMESPACE, Location
 from .worker import Worker
-
-_KINDS = (("", "services"), ("", "endpoints"), ("discovery.k8s.io", "endpointslices"))
-RESOURCES = tuple(f"{group}/{plural}" for group, plural in _KINDS)
 
 
 class OwnService:
@@ -49,13 +46,11 @@ class OwnService:
                 await self._point(target)
 
     async def _create(self, target: Target) -> None:
-        pattern = (await self._pattern()).only(KEY, target.resource.storage_key)
+        pattern = (await self._pattern()).only(target.resource.storage_key)
         space, store = self._space, self._space.store
         if space.latest(target) is None:
-            filling = Filling(
-                space.new_uid, space.timestamp(), kubernetes_service.first_address(space.addresses.network)
-            )
-            for _, value in pattern.filled(filling, store.next_revision()):
+            filling = Filling(space.timestamp(), kubernetes_service.first_address(space.addresses.network))
+            for _, value in pattern.written(filling, space.new_uid, store.next_revision()):
                 await store.write(space.bucket(target.resource), KEY, Change.ADDED, value)
 
     async def _point(self, target: Target) -> None:
@@ -68,5 +63,5 @@ class OwnService:
             await commit.stage(self._space, target, Change.MODIFIED, obj, row)
 
     def _resources(self) -> list[Resource]:
-        found = [self._space.kinds.at(group, "v1", plural) for group, plural in _KINDS]
+        found = [self._space.kinds.at(group, "v1", plural) for group, plural in KINDS]
         return [one for one in found if one is not None]

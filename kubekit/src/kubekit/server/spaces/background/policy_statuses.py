@@ -14,7 +14,7 @@ from kubekit.server.pipeline import apply
 from kubekit.server.pipeline.space import Space
 from kubekit.server.store.changes import Change
 from kubekit.server.store.events import Event
-from kubekit.server.store.store import Row
+from kubekit.server.store.rows import Row
 
 from .worker import Worker
 
