@@ -62,7 +62,9 @@ def test_a_watch_resumes_where_the_last_one_ended(core: client.CoreV1Api, team: 
     core.delete_namespaced_config_map("a", team)
     second = watch.Watch()
     later = []
-    for event in second.stream(core.list_namespaced_config_map, team, resource_version=first.resource_version):
+    for event in second.stream(
+        core.list_namespaced_config_map, team, resource_version=first.resource_version, label_selector="t=1"
+    ):
         later.append((event["type"], event["object"].data))
         second.stop()
     assert later == [("DELETED", {"k": "v"})]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kubekit.model.resource import Object
-from kubekit.model.selectors import from_label_selector
+from kubekit.model.selectors import LabelSelector, from_label_selector
 
 ALL = "*"
 
@@ -92,6 +92,11 @@ def compacted(pieces: Iterable[Rule]) -> list[Rule]:
     return separate + joined
 
 
+def gathered_by(role: Object) -> list[LabelSelector]:
+    """Which roles a ClusterRole with an `aggregationRule` gathers."""
+    return [from_label_selector(one) for one in role["aggregationRule"].get("clusterRoleSelectors") or ()]
+
+
 def aggregated_rules(role: Object, all_cluster_roles: Iterable[Object]) -> list[dict[str, Any]]:
     """The `rules` a ClusterRole with an `aggregationRule` should have; its own `rules` when it has none."""
     aggregation = role.get("aggregationRule")
@@ -99,7 +104,7 @@ def aggregated_rules(role: Object, all_cluster_roles: Iterable[Object]) -> list[
         return list(role.get("rules") or ())
     ordered = sorted(all_cluster_roles, key=_name)
     found: dict[Rule, None] = {}
-    for selector in map(from_label_selector, aggregation.get("clusterRoleSelectors") or ()):
+    for selector in gathered_by(role):
         for candidate in ordered:
             if _name(candidate) != _name(role) and selector.matches(candidate["metadata"].get("labels")):
                 found.update(dict.fromkeys(rules_of(candidate)))

@@ -39,7 +39,8 @@ from .background.kubernetes_service import OwnService
 from .background.namespaces import Namespaces
 from .background.policy_statuses import PolicyStatuses
 from .background.quota_statuses import QuotaStatuses
-from .background.roles_and_tokens import Aggregation, TokenSecrets
+from .background.role_aggregation import Aggregation
+from .background.token_secrets import TokenSecrets
 from .background.worker import Worker
 from .beginnings import Pattern
 from .kubernetes_service import Location

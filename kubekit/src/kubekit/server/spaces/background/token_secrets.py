@@ -1,4 +1,4 @@
-"""Roles that gather the rules of others, and tokens that Secrets ask for."""
+"""Tokens that Secrets ask for."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from kubekit.errors import NotFound
-from kubekit.model.resource import Object
-from kubekit.server.access.rules import aggregated_rules
 from kubekit.server.access.tokens import TokenIssuer
 from kubekit.server.objects.request import DeleteOptions, Target, WriteOptions
 from kubekit.server.objects.resource import Resource
@@ -22,61 +20,10 @@ from kubekit.server.store.rows import Row
 from .worker import Worker
 
 _USER = UserInfo("system:kube-controller-manager")
-_RBAC = "rbac.authorization.k8s.io"
-_GATHERER = "clusterrole-aggregation-controller"
 _TOKEN_SECRET = "kubernetes.io/service-account-token"  # noqa: S105 - the type's name
 _ASKS_FOR_TOKEN = b'"kubernetes.io/service-account-token"'
 _ACCOUNT_NAME = "kubernetes.io/service-account.name"
 _ACCOUNT_UID = "kubernetes.io/service-account.uid"
-
-
-class Aggregation:
-    """ClusterRoles with an aggregationRule hold the rules of the roles it selects."""
-
-    def __init__(self, space: Space) -> None:
-        self._space = space
-        self.worker: Worker[str] = Worker("role aggregation", self._gather, space.clock)
-
-    def see(self, event: Event) -> None:
-        # Any role may be selected by any other, and there are few that select.
-        self.worker.add("")
-
-    async def _gather(self, _: str) -> None:
-        kind = self._space.kinds.at(_RBAC, "v1", "clusterroles")
-        assert kind is not None
-        roles = [row.decode() for row in self._space.store.page(self._space.bucket(kind)).rows]
-        for role in roles:
-            if role.get("aggregationRule"):
-                rules = aggregated_rules(role, roles)
-                if rules != (role.get("rules") or []):
-                    await self._write(kind, role["metadata"]["name"], rules)
-
-    async def _write(self, kind: Resource, name: str, rules: list[Object]) -> None:
-        target = Target(kind, name=name)
-        row = self._space.latest(target)
-        if row is None:
-            return
-        obj = row.decode()
-        obj["rules"] = rules or None
-        _record_gathered(obj, kind.api_version, self._space.timestamp())
-        await commit.stage(self._space, target, Change.MODIFIED, obj, row)
-
-
-def _record_gathered(role: Object, api_version: str, now: str) -> None:
-    """In Kubernetes a controller applies the rules it has gathered, and gives up those it no longer finds."""
-    others = [one for one in role["metadata"].get("managedFields") or () if one["manager"] != _GATHERER]
-    for one in others:
-        one["fieldsV1"].pop("f:rules", None)
-    mine = {
-        "manager": _GATHERER,
-        "operation": "Apply",
-        "apiVersion": api_version,
-        "time": now,
-        "fieldsType": "FieldsV1",
-        "fieldsV1": {"f:rules": {}},
-    }
-    kept = [one for one in others if one["fieldsV1"]]
-    role["metadata"]["managedFields"] = [mine, *kept] if role["rules"] else kept
 
 
 class TokenSecrets:
