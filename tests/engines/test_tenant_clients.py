@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -127,3 +128,22 @@ async def test_a_kubeconfig_leads_to_a_client_over_https() -> None:
     assert isinstance(client, HttpClient)
     assert client.config.cluster.server == "https://127.0.0.1:6443"
     await client.close()
+
+
+PLUGIN = "{apiVersion: client.authentication.k8s.io/v1, command: touch, args: [FILE], interactiveMode: Never}"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("exec", PLUGIN),
+        ("tokenFile", "FILE"),
+        ("auth-provider", "{name: gcp, config: {cmd-path: touch, cmd-args: FILE}}"),
+        ("client-certificate", "FILE, client-key: FILE"),
+    ],
+)
+def test_a_kubeconfig_of_a_tenant_makes_nobody_run_or_read_anything(tmp_path: Path, name: str, value: str) -> None:
+    user = f"{{{name}: {value}}}".replace("FILE", str(tmp_path / "made"))
+    with pytest.raises(InvalidConfiguration, match=name):
+        over_https(KUBECONFIG.replace(b"{token: secret}", user.encode()))
+    assert not (tmp_path / "made").exists()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from butler.api.model import AGENT
@@ -27,7 +26,7 @@ class Connect(Protocol):
 
 def over_https(content: bytes) -> Client:
     """The `Connect` for any cluster."""
-    return HttpClient(kubeconfig.parse(content, Path("kubeconfig")).config(), agent=AGENT)
+    return HttpClient(kubeconfig.self_contained(content, "kubeconfig"), agent=AGENT)
 
 
 def kubeconfig_secret(cluster: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from urllib.parse import unquote
 
 from butler.api.model import AGENT
@@ -134,7 +133,7 @@ class LocalConnect:
         self._authenticator = Authenticator(lambda space: server.spaces[space].access, clock or SystemClock())
 
     def __call__(self, content: bytes, /) -> Client:
-        config = kubeconfig.parse(content, Path("kubeconfig")).config()
+        config = kubeconfig.self_contained(content, "kubeconfig")
         space = self._space_of(config)
         user = self._user_of(config, space) if space is not None else None
         if space is None or user is None:

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from kubekit.errors import InvalidConfiguration
+from kubekit.model import yaml_depth
 
 from . import in_cluster
 from .config import NOTHING, Cluster, Config, ExecPlugin, Impersonation, InteractiveMode, Material, User
@@ -65,6 +66,25 @@ def default_path(environ: Mapping[str, str] = os.environ) -> Path:
 def parse(content: bytes | str, path: Path) -> Kubeconfig:
     """One file's content, with paths in it relative to where the file is. Raises InvalidConfiguration."""
     return Kubeconfig((path,), (_File(path, _parsed(content, str(path))),))
+
+
+def self_contained(content: bytes | str, subject: str, context: str = "") -> Config:
+    """What a kubeconfig says that others wrote, such as one in a Secret.
+
+    It must make nobody read files here, nor run programs. Raises InvalidConfiguration."""
+    found = parse(content, Path(subject)).config(context)
+    elsewhere = {
+        "certificate-authority": found.cluster.authority.file,
+        "client-certificate": found.user.certificate.file,
+        "client-key": found.user.key.file,
+        "tokenFile": found.user.token_file,
+        "exec": found.user.plugin,
+    }
+    for name, value in elsewhere.items():
+        if value is not None:
+            message = "names something outside of the Secret; write the content itself (…-data, token)"
+            raise InvalidConfiguration(f'{subject}, context "{found.context}"', name, message)
+    return found
 
 
 class _ExecEnv(Struct):
@@ -175,6 +195,7 @@ def loaded_yaml(content: bytes | str, subject: str) -> Any:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
+        yaml_depth.check(content, loader)
         return yaml.load(content, loader)  # noqa: S506 - both are safe loaders
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0

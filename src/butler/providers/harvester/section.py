@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import NamedTuple
 
 from butler.api.provider import ProviderConfig
@@ -81,8 +80,7 @@ def _account(config: ProviderConfig, section: HarvesterSection, credentials: Map
     ref = config.spec.credentials_ref
     secret = f"Secret {ref.name}" if ref is not None else "the Secret"
     try:
-        found = kubeconfig.parse(text, Path(_KEY)).config(section.context or "")
-        _refuse_what_is_elsewhere(found)
+        found = kubeconfig.self_contained(text, _KEY, section.context or "")
         if section.endpoint:
             found = replace(found, cluster=replace(found.cluster, server=section.endpoint.rstrip("/")))
         # Certificates that are none are told now, and not by the first call.
@@ -91,19 +89,3 @@ def _account(config: ProviderConfig, section: HarvesterSection, credentials: Map
     except InvalidConfiguration as error:
         raise CredentialsInvalid(NAME, "", f"{secret}: {error}") from None
     return found
-
-
-def _refuse_what_is_elsewhere(found: Config) -> None:
-    """A Secret is written by others: it must make nobody read files here, nor run programs."""
-    user = found.user
-    elsewhere = {
-        "certificate-authority": found.cluster.authority.file,
-        "client-certificate": user.certificate.file,
-        "client-key": user.key.file,
-        "tokenFile": user.token_file,
-        "exec": user.plugin,
-    }
-    for name, value in elsewhere.items():
-        if value is not None:
-            message = "names something outside of the Secret; write the content itself (…-data, token)"
-            raise InvalidConfiguration(f'{_KEY}, context "{found.context}"', name, message)

@@ -10,6 +10,8 @@ from typing import Any
 import msgspec
 import yaml
 
+from kubekit.model import yaml_depth
+
 from ..schema.decoding import Malformed
 
 _SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -72,6 +74,7 @@ def decode(content: bytes) -> Any:
     """The first document, brought into the form of JSON. Raises Malformed with Go's words."""
     loader: Any = None
     try:
+        yaml_depth.check(content, _Loader)
         loader = _Loader(content)
         loaded = loader.get_data() if loader.check_data() else None
         if b"*" in content:
@@ -123,7 +126,8 @@ def _shown(error: yaml.YAMLError) -> str:
 
 
 def repeated_keys(content: bytes) -> list[str]:
-    """Go's words for each key that stands twice in a map; none for JSON that is not YAML."""
+    """Go's words for each key that stands twice in a map; none for JSON that is not YAML. Raises TooDeep."""
+    yaml_depth.check(content, _SafeLoader)
     loader = _SafeLoader(content)
     try:
         return list(_repeated(loader.get_node())) if loader.check_node() else []
