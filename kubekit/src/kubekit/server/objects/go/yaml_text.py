@@ -126,12 +126,12 @@ def _shown(error: yaml.YAMLError) -> str:
 
 
 def repeated_keys(content: bytes) -> list[str]:
-    """Go's words for each key that stands twice in a map; none for JSON that is not YAML. Raises TooDeep."""
-    yaml_depth.check(content, _SafeLoader)
+    """Go's words for each key that stands twice in a map; none for JSON that is not YAML, nor where it is too deep."""
     loader = _SafeLoader(content)
     try:
+        yaml_depth.check(content, _SafeLoader)
         return list(_repeated(loader.get_node())) if loader.check_node() else []
-    except yaml.YAMLError:
+    except (yaml.YAMLError, yaml_depth.TooDeep):
         return []
     finally:
         loader.dispose()
