@@ -1,8 +1,9 @@
-"""Regular expressions in the dialect of Go, which CRD schemas are written in, for the engines that Python has.
+"""Regular expressions in the dialect of Go, in which CRD schemas and rules are written.
 
-A pattern is parsed by Go's rules and written out again with every class, flag and escape spelled in full, so that
-it means the same elsewhere. It runs on the linear-time engine of jsonschema_rs, because patterns come from tenants;
-only what that engine lacks (line anchors, ASCII word boundaries) runs on Python's own.
+Patterns come from tenants, so none ever runs on an engine that backtracks: one regular expression would stop everybody.
+RE2 has Go's dialect and takes linear time. For schemas a pattern is also parsed by Go's rules and written out again
+with every class, flag and escape spelled in full, for the engine inside jsonschema_rs, which is linear too; what that
+lacks (line anchors, ASCII word boundaries) is left to RE2.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import jsonschema_rs
 
@@ -34,18 +36,15 @@ class GoRegexError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A place between characters, which the engines spell differently."""
+    """A place between characters, if there is a way to write it for jsonschema_rs."""
 
-    python: str
     rust: str = ""
 
 
-START = Anchor("^", "^")
-END = Anchor(r"\Z", "$")
-LINE_START = Anchor("(?m:^)")
-LINE_END = Anchor("(?m:$)")
-WORD_EDGE = Anchor(r"(?a:\b)")
-NO_WORD_EDGE = Anchor(r"(?a:\B)")
+START = Anchor("^")
+END = Anchor("$")
+OTHER_PLACE = Anchor()
+"""The beginning or the end of a line, or the edge of a word."""
 
 Piece = str | Anchor | CharSet
 
@@ -104,9 +103,9 @@ class _Parser:
     def _plain(self, char: str) -> None:
         self.at += 1
         if char == "^":
-            self._push(LINE_START if self.flags.multi_line else START)
+            self._push(OTHER_PLACE if self.flags.multi_line else START)
         elif char == "$":
-            self._push(LINE_END if self.flags.multi_line else END)
+            self._push(OTHER_PLACE if self.flags.multi_line else END)
         elif char == ".":
             self._push(CharSet([] if self.flags.dot_all else [(10, 10)], negated=True))
         else:
@@ -195,7 +194,7 @@ class _Parser:
 
     def _escape(self) -> None:
         escape = self.pattern[self.at + 1 : self.at + 2]
-        anchor = {"A": START, "z": END, "b": WORD_EDGE, "B": NO_WORD_EDGE}.get(escape)
+        anchor = {"A": START, "z": END, "b": OTHER_PLACE, "B": OTHER_PLACE}.get(escape)
         if anchor:
             self.at += 2
             self._push(anchor)
@@ -334,14 +333,23 @@ def matcher(pattern: str) -> Matcher:
         validator = jsonschema_rs.Draft7Validator({"pattern": rust}, pattern_options=jsonschema_rs.RegexOptions())
         is_valid: Matcher = validator.is_valid
         return is_valid
-    pieces = _empty_alternatives_marked(_Parser(pattern).parse())
-    compiled = re.compile(
-        "".join(
-            piece if isinstance(piece, str) else piece.python if isinstance(piece, Anchor) else piece.python()
-            for piece in pieces
-        )
-    )
-    return lambda text: compiled.search(text) is not None
+    found = compiled(pattern)
+    return lambda text: found.search(text) is not None
+
+
+@lru_cache(maxsize=4096)
+def compiled(pattern: str) -> Any:
+    """The pattern with the methods of Python's own, such as `search` and `finditer`. Raises GoRegexError."""
+    import re2  # noqa: PLC0415 - few need it
+
+    check(pattern)
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        # What Go takes and RE2 does not is larger than its memory allows.
+        raise GoRegexError("expression too large", pattern) from error
 
 
 def _empty_alternatives_marked(pieces: list[Piece]) -> list[Piece]:

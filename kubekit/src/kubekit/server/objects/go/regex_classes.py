@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-import unicodedata
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 Ranges = list[tuple[int, int]]
 
@@ -110,15 +108,6 @@ class CharSet:
         named = "".join(_property(negated, name) for negated, name in self.properties)
         return f"[{'^' if self.negated else ''}{_spelled(self.ranges)}{named}]"
 
-    def python(self) -> str:
-        ranges = list(self.ranges)
-        for negated, name in self.properties:
-            members = _members(name)
-            ranges += complement(members) if negated else members
-        if not ranges:
-            return r"[\s\S]" if self.negated else r"[^\s\S]"
-        return f"[{'^' if self.negated else ''}{_spelled(ranges)}]"
-
 
 def _property(negated: bool, name: str) -> str:
     known = name if name in _CATEGORIES or name == "Any" else f"Script={name}"
@@ -132,12 +121,3 @@ def _spelled(ranges: Ranges) -> str:
 def _char(code: int) -> str:
     char = chr(code)
     return char if (char.isascii() and char.isalnum()) or code > 0xFFFF else f"\\u{code:04x}"
-
-
-@lru_cache(maxsize=64)
-def _members(name: str) -> Ranges:
-    """The characters of a general category; scripts are not in Python's tables and count as letters."""
-    if name == "Any":
-        return [(0, sys.maxunicode)]
-    wanted = name if name in _CATEGORIES else "L"
-    return [(code, code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)).startswith(wanted)]

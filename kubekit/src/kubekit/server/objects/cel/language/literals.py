@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from ...go import regex
 from ..library import catalogue
 from ..library.format_strings import clause_problem, clauses
 from . import times
 from .functions import dispatch
-from .regexes import UnsupportedPattern, compiled
 from .tree import Call, ListNode, Literal, MapNode, Node
 from .typesystem import Type
 from .values import CelError, InstantiationError
@@ -68,8 +68,6 @@ def _argument_problems(call: Call) -> list[Problem]:
         return []
     try:
         read(literal.value)
-    except UnsupportedPattern:
-        return []
     except ValueError:
         return [(literal.at, f"invalid {call.function} argument")]
     return []
@@ -78,7 +76,7 @@ def _argument_problems(call: Call) -> list[Problem]:
 _READERS: dict[str, Callable[[str], object]] = {
     "duration": times.duration,
     "timestamp": times.timestamp,
-    "matches": compiled,
+    "matches": regex.compiled,
 }
 
 

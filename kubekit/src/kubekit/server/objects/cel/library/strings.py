@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from typing import Any
 
+from ...go import regex
 from ..language.functions import Overload, functions, members
-from ..language.regexes import UnsupportedPattern, compiled
 from ..language.values import CelError, Value
 from .format_strings import format_text
 
@@ -98,13 +98,11 @@ def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
     return found
 
 
-def _regex(pattern: str) -> re.Pattern[str]:
+def _regex(pattern: str) -> Any:
     try:
-        return compiled(pattern)
-    except UnsupportedPattern as error:
-        raise CelError(f"the pattern {pattern!r} cannot be evaluated here, it uses {error}") from None
-    except ValueError as error:
-        raise CelError(f"error parsing regexp: {error}") from None
+        return regex.compiled(pattern)
+    except regex.GoRegexError as error:
+        raise CelError(str(error)) from None
 
 
 def overloads() -> list[Overload]:
