@@ -47,6 +47,8 @@ class WriteOptions(msgspec.Struct):
     force: bool = False
     remarks: Remarks | None = None
     """What a strict reader would say about the body; none when it has nothing to say but of unknown fields."""
+    may_not_create: bool = False
+    """Whether it was the right to change that was asked for, so that for a new object there is more to ask."""
     warnings: list[str] = []
     """Filled while the request is served; becomes Warning headers."""
 

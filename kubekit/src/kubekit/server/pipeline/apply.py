@@ -35,6 +35,7 @@ async def _create(space: Space, target: Target, config: Object, options: WriteOp
         why = f"uid mismatch: the provided object specified uid {meta['uid']}, and no existing object was found"
         raise refusals.conflict(target, why)
     writes.check_namespace(space, target)
+    options.may_not_create = True
     obj = _applied(space, target, None, config, options)
     writes.start_life(space, target.resource, obj)
     complete(space, target, obj, options.user)

@@ -9,7 +9,7 @@ from typing import Any
 from kubekit.clock import Chance, Clock
 from kubekit.model.resource import Object
 from kubekit.server.access.escalation import confirm_no_escalation
-from kubekit.server.access.rbac import Attributes, Rbac
+from kubekit.server.access.rbac import Attributes, Rbac, forbidden
 from kubekit.server.admission.chain import Admission
 from kubekit.server.admission.host import Host
 from kubekit.server.admission.limit_ranges import Limits
@@ -70,6 +70,16 @@ class Space(Host):
             wanted = {part: getattr(asked, part) for part in parts}
         answer = self.rbac.authorize(Attributes(user, asked.verb, **wanted))
         return Decision(answer.allowed, answer.reason)
+
+    def confirm_creation(self, user: UserInfo, target: Target) -> None:
+        """Raises Forbidden when a user who may change an object may not make it."""
+        resource = target.resource
+        wanted = Attributes(
+            user, "create", resource.group, resource.version, resource.plural, "", target.namespace, target.name
+        )
+        decision = self.rbac.authorize(wanted)
+        if not decision.allowed:
+            raise forbidden(wanted, decision.reason)
 
     def confirm_grant(self, user: UserInfo, target: Target, obj: Object, old: Object | None) -> None:
         confirm_no_escalation(self.rbac, user, target.resource.kind, obj, old, target.name if old else "")

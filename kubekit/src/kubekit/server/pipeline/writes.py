@@ -88,6 +88,8 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
     if problems:
         raise invalid(resource.kind, resource.storage_key.rpartition("/")[0], target.name, problems)
     _warn(resource, obj, None, options)
+    if options.may_not_create:
+        space.confirm_creation(options.user, target)
     space.admission.check("CREATE", target, obj, None, options)
     if space.admission.concerns(resource, "CREATE", target.subresource):
         await space.admission.validate("CREATE", target, obj, None, options)
@@ -113,6 +115,7 @@ async def update(space: Space, target: Target, obj: Object, options: WriteOption
     if space.latest(target) is None:
         if resource.plural not in _CREATED_BY_UPDATE or target.subresource:
             raise refusals.not_found(resource, target.name)
+        options.may_not_create = True
         return await create(space, target, obj, options)
     if not resource.unconditional_update and meta.get("resourceVersion", "0") == "0":
         missing = FieldError(FieldProblem.INVALID, "metadata.resourceVersion", "must be specified for an update", 0)

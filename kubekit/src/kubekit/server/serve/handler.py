@@ -40,6 +40,8 @@ from .queries import Query
 
 log = logging.getLogger("kubekit.server")
 
+_ABOUT_MANY = ("list", "watch")
+"""Verbs for which the name in a field selector counts as that of the object."""
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "GET": "get", "HEAD": "get"}
 
 
@@ -98,15 +100,16 @@ class Handler:
         user = self._authenticator.authenticate(request.headers, certificate, address.space)
         if not address.plural:
             return Attributes(user, request.method.lower(), path=address.path)
+        verb = _verb(request.method, address, query)
         return Attributes(
             user,
-            _verb(request.method, address, query),
+            verb,
             address.group,
             address.version,
             address.plural,
             address.subresource,
             address.name if address.plural == "namespaces" and address.name else address.namespace,
-            address.name or queries.named(query),
+            address.name or (queries.named(query) if verb in _ABOUT_MANY else ""),
         )
 
     def _authorized(self, request: BaseRequest, space: ServedSpace, attributes: Attributes) -> UserInfo:

@@ -31,7 +31,7 @@ _AUTHENTICATION = "/apis/authentication.k8s.io/v1"
 _CLUSTER_ROLES = f"{RBAC}/clusterroles"
 
 
-def _granted(*rules: dict[str, Any], user: str = "alice") -> tuple[Step, ...]:
+def granted(*rules: dict[str, Any], user: str = "alice") -> tuple[Step, ...]:
     """Rights in the namespace of the case, in force."""
     reading = quietly(post(ROLES, role("r", rule("get", "pods"), *rules)), post(BINDINGS, binding("b", "r", user)))
     return (*reading, get(f"{CORE}/pods/none", user=user, until=status(404), is_shown=False))
@@ -117,7 +117,7 @@ CASES = (
     ),
     case(
         "rights in a namespace",
-        *_granted(rule("get list", "configmaps"), rule("create", "secrets")),
+        *granted(rule("get list", "configmaps"), rule("create", "secrets")),
         get(MAPS, user="alice", is_shown=False),
         get(f"{MAPS}/none", user="alice"),
         post(MAPS, config_map("a"), user="alice"),
@@ -128,7 +128,7 @@ CASES = (
     ),
     case(
         "rights by name",
-        *_granted(rule("get update", "configmaps", resourceNames=["a"])),
+        *granted(rule("get update", "configmaps", resourceNames=["a"])),
         get(f"{MAPS}/a", user="alice"),
         get(f"{MAPS}/b", user="alice"),
         get(MAPS, user="alice"),
@@ -137,9 +137,7 @@ CASES = (
     ),
     case(
         "rights on subresources",
-        *_granted(
-            rule("get", "deployments/scale", "apps"), rule("patch", "widgets/status", "differential.example.org")
-        ),
+        *granted(rule("get", "deployments/scale", "apps"), rule("patch", "widgets/status", "differential.example.org")),
         get(f"{DEPLOYMENTS}/none/scale", user="alice"),
         get(f"{DEPLOYMENTS}/none", user="alice"),
         patch(f"{WIDGETS}/none/status", {}, user="alice"),
@@ -147,7 +145,7 @@ CASES = (
     ),
     case(
         "wildcards",
-        *_granted(rule("*", "*", "apps"), rule("get", "*/status", "differential.example.org")),
+        *granted(rule("*", "*", "apps"), rule("get", "*/status", "differential.example.org")),
         get(f"{DEPLOYMENTS}/none", user="alice"),
         get(f"{DEPLOYMENTS}/none/scale", user="alice"),
         get(f"{WIDGETS}/none/status", user="alice"),
@@ -186,7 +184,7 @@ CASES = (
     ),
     case(
         "nobody gives what they lack",
-        *_granted(
+        *granted(
             rule("create get update", "roles rolebindings", "rbac.authorization.k8s.io"), rule("get", "configmaps")
         ),
         post(ROLES, role("x", rule("get", "configmaps")), user="alice"),
@@ -197,7 +195,7 @@ CASES = (
     ),
     case(
         "escalate and bind",
-        *_granted(
+        *granted(
             rule("create escalate", "roles", "rbac.authorization.k8s.io"),
             rule("create bind", "rolebindings roles clusterroles", "rbac.authorization.k8s.io"),
         ),
@@ -206,7 +204,7 @@ CASES = (
     ),
     case(
         "may I?",
-        *_granted(rule("get", "configmaps"), rule("update", "secrets", resourceNames=["s"])),
+        *granted(rule("get", "configmaps"), rule("update", "secrets", resourceNames=["s"])),
         _may("alice", verb="get", resource="configmaps", namespace="$ns"),
         _may("alice", verb="list", resource="configmaps", namespace="$ns"),
         _may("alice", verb="get", resource="configmaps"),
@@ -218,7 +216,7 @@ CASES = (
     ),
     case(
         "may they?",
-        *_granted(rule("get", "configmaps")),
+        *granted(rule("get", "configmaps")),
         _review(
             "SubjectAccessReview",
             user="alice",
@@ -269,7 +267,7 @@ CASES = (
     ),
     case(
         "what may I?",
-        *_granted(rule("get", "configmaps"), rule("update", "secrets", resourceNames=["s"])),
+        *granted(rule("get", "configmaps"), rule("update", "secrets", resourceNames=["s"])),
         post(
             f"{_REVIEWS}/selfsubjectrulesreviews",
             {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview", "spec": {"namespace": "$ns"}},
@@ -315,7 +313,7 @@ CASES = (
     ),
     case(
         "who may be somebody else",
-        *_granted(rule("impersonate", "serviceaccounts")),
+        *granted(rule("impersonate", "serviceaccounts")),
         get(MAPS, headers={"Impersonate-Group": "team"}),
         get(MAPS, headers={"Impersonate-Uid": "x"}),
         get(MAPS, user="", headers={"Impersonate-Extra-A": "x"}),
