@@ -26,12 +26,6 @@ $(DEV): $(RUN) requirements-dev.txt tests/providers/nutanix/client-requirements.
 	@scripts/setup $(PYTHON) $(VENV) dev
 	@touch $@
 
-up: $(RUN) ## Make .venv with everything installed; nothing to do the second time
-
-$(DEV): requirements-dev.txt tests/providers/nutanix/client-requirements.txt pyproject.toml scripts/setup
-	@scripts/setup $(PYTHON) $(VENV)
-	@touch $@
-
 up: $(RUN) ## Start a whole platform here, with a first cluster; ARGS="--detach" and the like are passed on
 	@$(BIN)/butleradm up $(ARGS)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from testbed import places
 from testbed.running.processes import eventually, running
 
 pytestmark = [pytest.mark.real]
@@ -17,7 +18,7 @@ pytestmark = [pytest.mark.real]
 START = """
 import sys, time
 from pathlib import Path
-from tests.real.processes import running
+from testbed.running.processes import running
 
 with running("sleep", ["sleep", "1000"], Path(sys.argv[1])) as started:
     print(started.process.pid, flush=True)
@@ -45,8 +46,9 @@ def test_a_program_that_does_not_listen_is_killed(tmp_path: Path) -> None:
 
 
 def test_a_program_ends_when_the_test_run_is_killed(tmp_path: Path) -> None:
-    root = Path(__file__).parent.parent.parent
-    with subprocess.Popen([sys.executable, "-c", START, str(tmp_path)], cwd=root, stdout=subprocess.PIPE) as run:
+    with subprocess.Popen(
+        [sys.executable, "-c", START, str(tmp_path)], cwd=places.HERE.parent, stdout=subprocess.PIPE
+    ) as run:
         assert run.stdout is not None
         pid = int(run.stdout.readline())
         assert is_alive(pid)

@@ -1,6 +1,6 @@
 """What the embedded server answers otherwise: on purpose, or not yet as it should.
 
-Those on purpose are rows of docs/reference/embedded-api.md, each under its title; a test keeps the two in step. A case
+Those on purpose are rows of docs/reference/api-server.md, each under its title; a test keeps the two in step. A case
 marks the places in which it meets one, and fails when they no longer differ."""
 
 from __future__ import annotations
