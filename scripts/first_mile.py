@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -72,7 +73,7 @@ def last_change(files: Iterable[Path]) -> float:
 
 
 def show(moments: list[Moment]) -> None:
-    for (_, before), (name, moment) in zip(moments, moments[1:], strict=False):
+    for (_, before), (name, moment) in pairwise(moments):
         print(f"{name:<20} {moment - before:6.1f} s")
     print(f"{'all of it':<20} {moments[-1][1] - moments[0][1]:6.1f} s")
 
