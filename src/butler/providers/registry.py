@@ -96,5 +96,5 @@ def _module(name: str, part: str) -> Any:
         if (error.name or "").startswith(package):
             raise
         needed = f"provider {name!r} needs the Python package {error.name}, which is not installed"
-        advice = f"; pip install 'butler[{name}]'" if name in BUILT_IN else ""
+        advice = f"; pip install 'butler-kaas[{name}]'" if name in BUILT_IN else ""
         raise InvalidConfiguration("ProviderConfig", "spec.provider", needed + advice) from error
