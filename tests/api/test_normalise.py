@@ -16,7 +16,7 @@ from butler.api.machine import MachineRequest, MachineRole
 from butler.api.normalise import load_balancer_ranges, normalise
 from butler.api.provider import ProviderConfig
 from butler.api.sections.nutanix import Entity, NutanixSection
-from butler.api.shared import IPRange, IPv4Range, NsRef, ProviderRef, ProviderType, SecretRef
+from butler.api.shared import IPRange, IPv4Range, ProviderRef, ProviderType, SecretRef
 from kubekit.errors import InvalidConfiguration
 
 Document = Callable[..., dict[str, Any]]
@@ -220,19 +220,6 @@ def test_several_ranges_are_kept() -> None:
 def test_a_pool_that_is_no_pool_is_refused() -> None:
     text = refusal("TenantCluster", "{platform: {metalLBPool: all of them}}")
     assert text.startswith("TenantCluster home/x: spec.platform.metalLBPool: 'all of them' is not an IPv4 address")
-
-
-def test_a_provider_config_is_looked_for_in_the_system_namespace_then_beside_the_cluster() -> None:
-    cluster: TenantCluster = made("TenantCluster", "{providerConfigRef: {name: harvester-prod}}")
-    assert cluster.provider_candidates() == (
-        NsRef(name="harvester-prod", namespace="butler-system"),
-        NsRef(name="harvester-prod", namespace="home"),
-    )
-
-
-def test_a_provider_config_with_a_namespace_is_looked_for_only_there() -> None:
-    cluster: TenantCluster = made("TenantCluster", "{providerConfigRef: {name: p, namespace: there}}")
-    assert cluster.provider_candidates() == (NsRef(name="p", namespace="there"),)
 
 
 def test_a_cluster_that_says_little_leaves_the_rest_to_defaults(document: Document, read: Read) -> None:

@@ -168,6 +168,36 @@ def test_a_name_that_is_taken_is_an_error_that_names_it(user: User) -> None:
     assert refused.startswith(f"butlerctl: cluster butler-tenants/{name} cannot be created: there is one already")
 
 
+def test_a_dry_run_notices_that_a_name_is_taken(user: User) -> None:
+    name = user.cluster()
+    refused = user("cluster", "create", name, "--dry-run", fails=1).err
+    assert refused.startswith(f"butlerctl: cluster butler-tenants/{name} cannot be created: there is one already")
+
+
+def test_a_name_that_is_being_given_up_is_told_apart(user: User) -> None:
+    name = user.cluster()
+    change = json.dumps({"metadata": {"finalizers": ["example.com/stays"]}})
+    user.kubectl("patch", "tenantcluster", name, "-n", "butler-tenants", "--type=merge", "-p", change)
+    user.kubectl("delete", "tenantcluster", name, "-n", "butler-tenants", "--wait=false")
+    assert "the one of that name is still being deleted" in user("cluster", "create", name, fails=1).err
+    user.kubectl(
+        "patch", "tenantcluster", name, "-n", "butler-tenants", "--type=merge", "-p", '{"metadata":{"finalizers":[]}}'
+    )
+
+
+def test_who_may_not_look_may_still_create(user: User, tmp_path: Path) -> None:
+    name, where = new_name(), ("-n", "butler-tenants")
+    content = json.loads(user.kubectl("config", "view", "--raw", "-o", "json").out)
+    content["users"][0]["user"]["as"] = "joe"
+    (tmp_path / "joe").write_text(json.dumps(content))
+    user.kubectl("create", "role", name, *where, "--verb=create", "--resource=tenantclusters")
+    user.kubectl("create", "rolebinding", name, *where, f"--role={name}", "--user=joe")
+    made = user("cluster", "create", name, "--kubeconfig", str(tmp_path / "joe"))
+    user.kubectl("delete", "rolebinding", name, *where)
+    assert "not everything can be checked beforehand: providerconfigs" in made.err
+    assert user.read(name)["spec"] == {}
+
+
 def test_without_a_provider_named_there_must_be_only_one(user: User) -> None:
     second = {**PROVIDER, "metadata": {"name": "second", "namespace": "butler-system"}}
     user.kubectl("create", "-f", "-", stdin=json.dumps(second))

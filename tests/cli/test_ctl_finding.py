@@ -164,7 +164,7 @@ def test_someone_who_may_see_only_the_cluster_is_told_what_it_says(user: User, t
     user.kubectl("create", "rolebinding", name, *where, f"--role={name}", "--user=jane")
     shown = user("cluster", "why", name, "--kubeconfig", str(jane(user, tmp_path))).out
     assert "waiting for  0 of 3 workers are ready" in shown
-    assert 'you may not see more: butlerconfigs.butler.butlerlabs.dev "butler" is forbidden' in shown
+    assert "you may not see more: providerconfigs.butler.butlerlabs.dev is forbidden" in shown
     user.kubectl("delete", "rolebinding", name, *where)
 
 

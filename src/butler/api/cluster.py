@@ -25,7 +25,7 @@ from kubekit.model.status import Status
 
 from .cluster_addons import ClusterAddons
 from .model import DnsLabel, Duration, KubernetesVersion, Resource
-from .shared import SYSTEM_NAMESPACE, ControlPlaneResources, IPRange, LocalRef, NsRef, Platform, ProviderRef
+from .shared import ControlPlaneResources, IPRange, LocalRef, NsRef, Platform, ProviderRef
 
 DEFAULT_CPU = 4
 DEFAULT_MEMORY = "8Gi"
@@ -381,12 +381,3 @@ class TenantCluster(
 
     spec: TenantClusterSpec = TenantClusterSpec()
     status: TenantClusterStatus = TenantClusterStatus()
-
-    def provider_candidates(self) -> tuple[NsRef, ...]:
-        """Where to look for the ProviderConfig the cluster names, or else was made with, in this order."""
-        ref = self.spec.provider_config_ref
-        if ref is None:
-            made_with = self.status.provider_config_ref
-            return (made_with,) if made_with is not None else ()
-        places = [ref.namespace] if ref.namespace else [SYSTEM_NAMESPACE, self.metadata.namespace]
-        return tuple(NsRef(name=ref.name, namespace=place) for place in dict.fromkeys(places) if place)

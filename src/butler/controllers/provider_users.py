@@ -10,12 +10,13 @@ from butler.api.cluster import TenantCluster
 from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig
 from butler.api.machine import ImageSync, LoadBalancerRequest, MachineRequest
 from butler.api.provider import ProviderConfig
-from butler.api.shared import SYSTEM_NAMESPACE, LocalRef, NsRef, ProviderRef
+from butler.api.shared import SYSTEM_NAMESPACE, LocalRef, ProviderRef
 from butler.api.team import Team
 from kubekit.client.protocol import Client
 from kubekit.model.resource import Resource
 from kubekit.runtime.objects import key
 
+from .cluster.acceptance import provider_candidates
 from .requests import config_of
 
 REQUESTS: tuple[type[Resource], ...] = (MachineRequest, LoadBalancerRequest, ImageSync)
@@ -34,21 +35,12 @@ class Choosing:
 
     def uses(self, cluster: TenantCluster, config: ProviderConfig) -> bool:
         """Whether this is the first there is of the ProviderConfigs a cluster may mean."""
-        places = (key(ref.namespace, ref.name) for ref in cluster.provider_candidates() or self._defaults(cluster))
-        return next((place for place in places if self.exists(place)), "") == config.key
+        team = self.team(cluster.spec.team_ref.name) if cluster.spec.team_ref is not None else None
+        meant = provider_candidates(cluster, team, self.platform(BUTLER_CONFIG_NAME))
+        return next((place for ref in meant if self.exists(place := key(ref.namespace, ref.name))), "") == config.key
 
     def users(self, config: ProviderConfig, clusters: Iterable[TenantCluster]) -> list[str]:
         return sorted(f"TenantCluster {one.key}" for one in clusters if self.uses(one, config))
-
-    def _defaults(self, cluster: TenantCluster) -> Iterable[NsRef]:
-        """What a cluster means that names none: its team's, the platform's, the one called default."""
-        team = self.team(cluster.spec.team_ref.name) if cluster.spec.team_ref is not None else None
-        if team is not None and team.spec.provider_config_ref is not None:
-            yield NsRef(name=team.spec.provider_config_ref.name, namespace=SYSTEM_NAMESPACE)
-        platform = self.platform(BUTLER_CONFIG_NAME)
-        if platform is not None and (ref := platform.spec.default_provider_config_ref) is not None:
-            yield NsRef(name=ref.name, namespace=ref.namespace or SYSTEM_NAMESPACE)
-        yield NsRef(name="default", namespace=SYSTEM_NAMESPACE)
 
 
 def asking(config: ProviderConfig, requests: Iterable[Any]) -> list[str]:

@@ -26,12 +26,16 @@ def _workers(workers: Workers, spellings: Spellings) -> Workers:
 
 
 def _template(template: MachineTemplate, spellings: Spellings, path: str) -> MachineTemplate:
+    if template.disk is None:
+        return template
     path = f"{path}.machineTemplate"
     return replace(template, disk_size=disk_size(spellings, path, template), disk=None)
 
 
 def _with_pool(spec: TenantClusterSpec, spellings: Spellings) -> TenantClusterSpec:
     addon = spec.addons.load_balancer
+    if spec.platform is None and (addon is None or addon.address_pool is None):
+        return spec
     found = ranges.chosen(
         spellings,
         ("spec.networking.loadBalancerPool", spec.networking.load_balancer_pool),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubekit.errors import InvalidConfiguration
@@ -17,11 +18,11 @@ V = TypeVar("V")
 Ref = TypeVar("Ref", ProviderRef, SecretRef)
 
 
-class Spellings:
-    """Speaks of one object: `subject` is how errors name it."""
+class Spellings(Struct, frozen=True):
+    """Speaks of one object."""
 
-    def __init__(self, subject: str) -> None:
-        self.subject = subject
+    subject: str
+    """How errors name it."""
 
     def either(self, path: str, value: T | None, other_path: str, other: T | None) -> T | None:
         """The value that is there; the first when both are there and say the same."""

@@ -32,7 +32,7 @@ async def change(session: Session, name: str, wanted: Callable[[Draft], Change],
             draft = merged(found, patch)
             if draft == found:
                 return None
-            await cluster_draft.resolved(session.client, draft, what)
+            await cluster_draft.judged(session, draft, what)
             try:
                 version = found["metadata"]["resourceVersion"] if _replaces_lists(patch) else ""
                 return await send(session, name, patch, version, what)

@@ -15,8 +15,10 @@ from ..rows import CLUSTERS
 from .flags import flag_for
 
 if TYPE_CHECKING:
-    from butler.controllers.cluster.acceptance import Accepted
-    from kubekit.client.protocol import Client
+    from butler.controllers.cluster.acceptance import Judged
+    from butler.controllers.cluster.lookup import Snapshot
+
+    from ..session import Session
 
 _VERSION = "spec.kubernetesVersion"
 
@@ -62,18 +64,38 @@ def _telling_versions(problem: FieldError) -> FieldError:
     return FieldError(problem.problem, problem.path, detail, problem.value)
 
 
-async def resolved(client: Client, draft: Draft, what: str) -> Accepted | None:
-    """Check a draft against what there is on the platform; None when we may not look. Raises Failure."""
-    from butler.controllers.cluster.acceptance import resolve
+async def judged(session: Session, draft: Draft, what: str, *, is_new: bool = False) -> Judged | None:
+    """Check a draft against what there is on the platform; None when we may not look. Raises Failure.
 
-    cluster = typed(draft, what)
+    A new one in which nothing says which provider it means is changed to name the only one there is."""
+    from butler.controllers.cluster import acceptance
+    from butler.controllers.cluster.lookup import Snapshot
+
+    cluster, sight = typed(draft, what), Snapshot()
     try:
-        return await resolve(client, cluster)
-    except Invalid as error:
-        raise invalid(what, error) from error
+        await acceptance.fetch_references(session.client, sight, cluster)
     except Forbidden as error:
         say(f"not everything can be checked beforehand: {error}")
+        if is_new and cluster.spec.team_ref is None:
+            _name_provider(draft, cluster, sight)
         return None
+    try:
+        return acceptance.judge(_name_provider(draft, cluster, sight) if is_new else cluster, sight)
+    except acceptance.Refused as refused:
+        raise object_draft.refused(what, refused.problems, flag_for) from refused
+
+
+def _name_provider(draft: Draft, cluster: TenantCluster, sight: Snapshot) -> TenantCluster:
+    """The cluster with the only provider there is, if it has no other, which the draft names then too. Raises Failure
+    where there is a choice."""
+    from butler.controllers.cluster import acceptance
+
+    choices = acceptance.provider_choices(cluster, sight)
+    if len(choices) > 1:
+        raise Failure(f"name a provider with --provider; there are: {', '.join(choices)}")
+    if choices:
+        draft["spec"]["providerConfigRef"] = {"name": choices[0]}
+    return acceptance.with_only_provider(cluster, sight)
 
 
 def invalid(what: str, error: Invalid) -> Failure:

@@ -18,7 +18,7 @@ from .lookup import speaking_of
 
 if TYPE_CHECKING:
     from butler.api.provider import ProviderConfig
-    from butler.controllers.cluster.acceptance import Accepted
+    from butler.controllers.cluster.acceptance import Judged
 
     from ..object_draft import Draft
 
@@ -50,16 +50,18 @@ async def create(
       butlerctl cluster create shop --k8s-version v1.32.2 --cpu 8 --memory 16Gi
       butlerctl cluster create -f shop.yaml --workers 5 --dry-run
     """
+    from . import cluster_draft
+
     draft = drafted(session, name, filename, flags)
     key = f"{draft['metadata']['namespace']}/{draft['metadata']['name']}"
+    what = f"cluster {key} cannot be created"
     with speaking_of(session):
-        accepted = await _checked(session, draft, f"cluster {key} cannot be created", dry_run)
         if dry_run:
-            say("# this is what would be created; nothing was")
-            click.echo(as_yaml(draft), nl=False)
+            await _rehearse(session, draft, what)
             return
-        generation = await _send(session, draft)
-    _say_settings(key, accepted)
+        judged = await cluster_draft.judged(session, draft, what, is_new=True)
+        generation = await _send(session, draft, what)
+    _say_settings(key, judged)
     await _finish(session, draft["metadata"]["name"], wait, patience, generation)
 
 
@@ -80,101 +82,66 @@ def drafted(session: Session, name: str | None, filename: str | None, flags: dic
     return draft
 
 
-async def _checked(session: Session, draft: Draft, what: str, dry_run: bool) -> Accepted | None:
-    """Everything that can be known beforehand. Raises Failure."""
-    from kubekit.errors import ServiceUnavailable
+async def _rehearse(session: Session, draft: Draft, what: str) -> None:
+    """Print what would be sent, checked as far as there is a platform that can. Raises Failure."""
+    from kubekit.errors import Forbidden, ServiceUnavailable
 
     from . import cluster_draft
 
-    cluster_draft.typed(draft, what)
     try:
-        await _check_new(session, draft["metadata"]["name"], what)
+        if await cluster_draft.judged(session, draft, what, is_new=True) is not None:
+            await _send(session, draft, what, dry_run=True)
     except (ServiceUnavailable, NoApi) as error:
-        if not dry_run:
-            raise
         say(f"# not checked against a platform: {error}")
-        return None
-    await choose_provider(session, draft)
-    return await cluster_draft.resolved(session.client, draft, what)
+    except Forbidden as error:
+        say(f"# not everything was checked: {error}")
+    say("# this is what would be created; nothing was")
+    click.echo(as_yaml(draft), nl=False)
 
 
-async def _check_new(session: Session, name: str, what: str) -> None:
-    from kubekit.errors import NotFound
-
-    from ..rows import CLUSTERS
-
-    try:
-        found = await session.client.get(CLUSTERS, name, session.namespace)
-    except NotFound as error:
-        if error.details is None or not error.details.name:
-            raise
-        return
-    if found["metadata"].get("deletionTimestamp"):
-        raise Failure(
-            f"{what}: the one of that name is still being deleted; "
-            f"`butlerctl cluster watch {name}{session.where}` ends when it is gone"
-        )
-    raise Failure(f"{what}: there is one already; `butlerctl cluster get {name}{session.where}` shows it")
-
-
-async def choose_provider(session: Session, draft: Draft) -> None:
-    """Fill in the provider when nobody names one, nothing has a default, and there is only one. Raises Failure."""
-    from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig
-    from butler.api.shared import SYSTEM_NAMESPACE
-    from kubekit.client.protocol import Selection
-    from kubekit.errors import Forbidden, NotFound
-
-    from ..rows import ProviderRow
-
-    spec = draft["spec"]
-    if spec.get("providerConfigRef") or spec.get("teamRef"):
-        return
-    try:
-        config = await session.client.get(ButlerConfig, BUTLER_CONFIG_NAME)
-        if config.spec.default_provider_config_ref is not None:
-            return
-    except (NotFound, Forbidden):
-        pass
-    try:
-        listed = await session.client.list(ProviderRow, Selection(SYSTEM_NAMESPACE))
-    except Forbidden:
-        return
-    names = sorted(row.metadata.name for row in listed.items)
-    if len(names) == 1:
-        spec["providerConfigRef"] = {"name": names[0]}
-    elif len(names) > 1 and "default" not in names:
-        raise Failure(f"name a provider with --provider; there are: {', '.join(names)}")
-
-
-async def _send(session: Session, draft: Draft) -> int:
+async def _send(session: Session, draft: Draft, what: str, *, dry_run: bool = False) -> int:
     """Create it; answers its generation. Raises Failure."""
     from kubekit.errors import AlreadyExists, Invalid
 
     from ..rows import CLUSTERS
     from . import cluster_draft
 
-    key = f"{draft['metadata']['namespace']}/{draft['metadata']['name']}"
     try:
-        made = await session.client.create(draft, CLUSTERS, manager="butlerctl")
+        made = await session.client.create(draft, CLUSTERS, manager="butlerctl", dry_run=dry_run)
     except AlreadyExists as error:
-        raise Failure(f"cluster {key} exists already") from error
+        raise await _taken(session, draft["metadata"]["name"], what) from error
     except Invalid as error:
-        raise cluster_draft.invalid(f"cluster {key} cannot be created", error) from error
+        raise cluster_draft.invalid(what, error) from error
     generation: int = made["metadata"].get("generation", 1)
     return generation
 
 
-def _say_settings(key: str, accepted: Accepted | None) -> None:
+async def _taken(session: Session, name: str, what: str) -> Failure:
+    """What to say when there is one of that name."""
+    from ..rows import CLUSTERS
+
+    found = await session.client.get(CLUSTERS, name, session.namespace)
+    if found["metadata"].get("deletionTimestamp"):
+        return Failure(
+            f"{what}: the one of that name is still being deleted; "
+            f"`butlerctl cluster watch {name}{session.where}` ends when it is gone"
+        )
+    return Failure(f"{what}: there is one already; `butlerctl cluster get {name}{session.where}` shows it")
+
+
+def _say_settings(key: str, judged: Judged | None) -> None:
+    from butler.controllers.cluster.settings import settings_of
+
     success(f"cluster {key} requested")
-    if accepted is None:
+    if judged is None:
         return
-    settings = accepted.settings
-    say(f"  provider     {accepted.provider.metadata.name}")
+    settings = settings_of(judged.cluster, judged.team, judged.config)
+    say(f"  provider     {judged.provider.metadata.name}")
     say(f"  Kubernetes   {settings.version}")
     for pool in settings.pools:
         name = f" in pool {pool.name}" if pool.name else ""
         say(f"  workers      {pool.desired}{name}: {pool.cpu} cores, {pool.memory} memory, {pool.disk} disk")
-    _warn_of(accepted.provider)
+    _warn_of(judged.provider)
 
 
 def _warn_of(provider: ProviderConfig) -> None:

@@ -142,5 +142,5 @@ async def _accept(session: Session, name: str, original: Draft, text: str) -> in
     if not patch:
         return None
     live = await session.client.get(CLUSTERS, name, session.namespace)
-    await cluster_draft.resolved(session.client, {**draft, "status": live.get("status", {})}, what)
+    await cluster_draft.judged(session, {**draft, "status": live.get("status", {})}, what)
     return await send(session, name, patch, "", what)

@@ -77,7 +77,7 @@ async def _wanted(session: Session, name: str | None, filename: str | None, flag
     from kubekit.errors import NotFound
 
     from ..rows import CLUSTERS
-    from .create import choose_provider, drafted
+    from .create import drafted
 
     if not filename and name:
         try:
@@ -88,9 +88,7 @@ async def _wanted(session: Session, name: str | None, filename: str | None, flag
         else:
             changed: Draft = merged(found, change_of(flags))
             return changed
-    draft = drafted(session, name, filename, flags)
-    await choose_provider(session, draft)
-    return draft
+    return drafted(session, name, filename, flags)
 
 
 def _text(found: Plan, key: str) -> Iterator[str]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from msgspec import structs
+
 from butler.api.cluster import TenantCluster
 from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig
 from butler.api.normalise import normalise
 from butler.api.provider import ProviderConfig
-from butler.api.shared import SYSTEM_NAMESPACE, TENANTS_NAMESPACE, NsRef
+from butler.api.shared import SYSTEM_NAMESPACE, TENANTS_NAMESPACE, NsRef, ProviderRef
 from butler.api.team import Team, TeamPhase
 from butler.providers import registry
 from butler.providers.contract import Templates
-from kubekit.client.protocol import Client
+from kubekit.client.protocol import Client, Selection
 from kubekit.errors import FieldError, FieldProblem, Invalid, InvalidConfiguration, KubeError, invalid
 from kubekit.runtime.objects import key
 
@@ -24,8 +26,20 @@ from .validation import problems
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """A cluster that fits what it refers to."""
+
+    cluster: TenantCluster
+    """Normalised."""
+    config: ButlerConfig | None
+    team: Team | None
+    provider: ProviderConfig
+    """As it is written."""
+
+
+@dataclass(frozen=True, slots=True)
 class Accepted:
-    """A cluster that can be made, with everything it refers to."""
+    """A cluster that can be made, with everything that takes."""
 
     cluster: TenantCluster
     """Normalised."""
@@ -55,32 +69,25 @@ def accept(cluster: TenantCluster, sight: Lookup) -> Accepted:
         raise Refused("InvalidConfiguration", [_invalid(error.path, None, str(error))]) from None
     if found := problems(cluster):
         raise Refused("ValidationFailed", found)
+    judged = judge(cluster, sight)
+    provider = normalise(judged.provider)
+    settings = settings_of(cluster, judged.team, judged.config)
+    return Accepted(cluster, judged.config, judged.team, provider, _templates(provider), settings)
+
+
+def judge(cluster: TenantCluster, sight: Lookup) -> Judged:
+    """Whether a cluster, normalised and without problems of its own, fits what it refers to. Raises Refused."""
     config = sight.get(ButlerConfig, BUTLER_CONFIG_NAME)
-    config = normalise(config) if config is not None else None
     team = _team(cluster, config, sight)
-    provider = _provider(cluster, team, config, sight)
+    provider = _accessible(cluster, _provider(cluster, team, config, sight))
     _keeps_infrastructure(cluster, provider, sight)
-    try:
-        templates = registry.templates(provider.spec.infrastructure)
-    except InvalidConfiguration as error:
-        raise Refused(
-            "InvalidConfiguration", [_invalid("spec.providerConfigRef.name", provider.key, str(error))]
-        ) from None
-    settings = settings_of(cluster, team, config)
-    _may_step(cluster, settings)
+    kind = provider.spec.provider or provider.spec.type
+    # Every provider that comes with Butler makes workers; one that somebody else installed need not.
+    if kind is None or kind.value not in registry.BUILT_IN:
+        _templates(provider)
+    _may_step(cluster, team, config)
     _keeps_networks(cluster, sight)
-    return Accepted(cluster, config, team, provider, templates, settings)
-
-
-async def resolve(client: Client, cluster: TenantCluster) -> Accepted:
-    """The same for a command, by asking the API. Raises Invalid, naming every field that cannot stay."""
-    sight = Snapshot()
-    await fetch_surroundings(client, sight)
-    await fetch_networks(client, sight, cluster)
-    try:
-        return accept(cluster, sight)
-    except Refused as refused:
-        raise refusal(cluster, refused) from None
+    return Judged(cluster, config, team, provider)
 
 
 def refusal(cluster: TenantCluster, refused: Refused) -> Invalid:
@@ -88,17 +95,78 @@ def refusal(cluster: TenantCluster, refused: Refused) -> Invalid:
     return invalid(cluster.kind, cluster.address.group, cluster.metadata.name, refused.problems)
 
 
-async def fetch_surroundings(client: Client, sight: Snapshot) -> None:
-    """Everything a cluster may refer to."""
+async def fetch_references(client: Client, sight: Snapshot, cluster: TenantCluster) -> None:
+    """What `judge` looks at, and no more. Raises NotFound when the API is not that of a platform, Forbidden."""
+    meta, team, made_with = cluster.metadata, cluster.spec.team_ref, cluster.status.provider_config_ref
+    sight.put(ProviderConfig, (await client.list(ProviderConfig, Selection(SYSTEM_NAMESPACE))).items)
     await sight.fetch_one(client, ButlerConfig, BUTLER_CONFIG_NAME)
-    for kind in (Team, ProviderConfig, TenantCluster):
-        await sight.fetch(client, kind)
-
-
-async def fetch_networks(client: Client, sight: Snapshot, cluster: TenantCluster) -> None:
-    """What a cluster that was made already can no longer change."""
+    if team is not None:
+        await sight.fetch_one(client, Team, team.name)
     if cluster.status.tenant_namespace:
-        await sight.fetch_one(client, kinds.CLUSTER, cluster.metadata.name, cluster.status.tenant_namespace)
+        await sight.fetch_one(client, kinds.CLUSTER, meta.name, cluster.status.tenant_namespace)
+    if made_with is not None:
+        await _fetch_provider(client, sight, made_with)
+    for ref in _candidates(cluster, sight):
+        if await _fetch_provider(client, sight, ref):
+            return
+
+
+async def _fetch_provider(client: Client, sight: Snapshot, ref: NsRef) -> bool:
+    """Take in a ProviderConfig that is not among the common ones; answers whether there is one."""
+    if ref.namespace != SYSTEM_NAMESPACE:
+        await sight.fetch_one(client, ProviderConfig, ref.name, ref.namespace)
+    return _at(ref, sight) is not None
+
+
+def provider_candidates(cluster: TenantCluster, team: Team | None, config: ButlerConfig | None) -> tuple[NsRef, ...]:
+    """The ProviderConfigs a cluster may mean; it means the first of them that there is.
+
+    Those that it names, or else the one it was made with, and no other; or else its team's, the platform's, the one
+    called default."""
+    ref, made_with = cluster.spec.provider_config_ref, cluster.status.provider_config_ref
+    if ref is not None:
+        places = [ref.namespace] if ref.namespace else [SYSTEM_NAMESPACE, cluster.metadata.namespace]
+        return tuple(NsRef(name=ref.name, namespace=place) for place in dict.fromkeys(places) if place)
+    if made_with is not None:
+        return (made_with,)
+    found = []
+    if team is not None and team.spec.provider_config_ref is not None:
+        found.append(NsRef(name=team.spec.provider_config_ref.name, namespace=SYSTEM_NAMESPACE))
+    platform = config.spec.default_provider_config_ref if config else None
+    if platform is not None:
+        found.append(NsRef(name=platform.name, namespace=platform.namespace or SYSTEM_NAMESPACE))
+    return (*found, NsRef(name="default", namespace=SYSTEM_NAMESPACE))
+
+
+def provider_choices(cluster: TenantCluster, sight: Lookup) -> list[str]:
+    """Which providers a new cluster could name, where nothing says yet which one it means."""
+    if cluster.spec.provider_config_ref is not None or any(_at(ref, sight) for ref in _candidates(cluster, sight)):
+        return []
+    return _common_providers(sight)
+
+
+def with_only_provider(cluster: TenantCluster, sight: Lookup) -> TenantCluster:
+    """A new cluster, which names the provider if there is only one to choose."""
+    choices = provider_choices(cluster, sight)
+    if len(choices) != 1:
+        return cluster
+    ref = ProviderRef(name=choices[0])
+    return structs.replace(cluster, spec=structs.replace(cluster.spec, provider_config_ref=ref))
+
+
+def _common_providers(sight: Lookup) -> list[str]:
+    """Names of the ProviderConfigs that are there for everyone."""
+    return sorted(one.metadata.name for one in sight.within(ProviderConfig, SYSTEM_NAMESPACE))
+
+
+def _candidates(cluster: TenantCluster, sight: Lookup) -> tuple[NsRef, ...]:
+    team = sight.get(Team, cluster.spec.team_ref.name) if cluster.spec.team_ref is not None else None
+    return provider_candidates(cluster, team, sight.get(ButlerConfig, BUTLER_CONFIG_NAME))
+
+
+def _at(ref: NsRef, sight: Lookup) -> ProviderConfig | None:
+    found: ProviderConfig | None = sight.get(ProviderConfig, key(ref.namespace, ref.name))
+    return found
 
 
 def _team(cluster: TenantCluster, config: ButlerConfig | None, sight: Lookup) -> Team | None:
@@ -132,31 +200,15 @@ def _must_be_in(cluster: TenantCluster, home: str, whose: str) -> None:
 
 
 def _provider(cluster: TenantCluster, team: Team | None, config: ButlerConfig | None, sight: Lookup) -> ProviderConfig:
-    candidates = _candidates(cluster, team, config)
-    for place in candidates:
-        found: ProviderConfig | None = sight.get(ProviderConfig, key(place.namespace, place.name))
-        if found is not None:
-            return _accessible(cluster, normalise(found))
-    there = ", ".join(sorted(one.metadata.name for one in sight.within(ProviderConfig, SYSTEM_NAMESPACE)))
+    candidates = provider_candidates(cluster, team, config)
+    if found := next((one for ref in candidates if (one := _at(ref, sight)) is not None), None):
+        return found
+    there = ", ".join(_common_providers(sight))
     advice = f"there are: {there}" if there else f"there is none in {SYSTEM_NAMESPACE}"
     ref = cluster.spec.provider_config_ref
     path = "spec.providerConfigRef.name" if ref else "spec.providerConfigRef"
     problem = FieldProblem.NOT_FOUND if ref else FieldProblem.REQUIRED
     raise Refused("ProviderConfigNotFound", [FieldError(problem, path, advice, ref.name if ref else None)])
-
-
-def _candidates(cluster: TenantCluster, team: Team | None, config: ButlerConfig | None) -> tuple[NsRef, ...]:
-    """Where to look: what the cluster names or was made with, and nothing else; or the team's, the platform's, the one
-    called default."""
-    if named := cluster.provider_candidates():
-        return named
-    found = []
-    if team is not None and team.spec.provider_config_ref is not None:
-        found.append(NsRef(name=team.spec.provider_config_ref.name, namespace=SYSTEM_NAMESPACE))
-    platform = config.spec.default_provider_config_ref if config else None
-    if platform is not None:
-        found.append(NsRef(name=platform.name, namespace=platform.namespace or SYSTEM_NAMESPACE))
-    return (*found, NsRef(name="default", namespace=SYSTEM_NAMESPACE))
 
 
 def _accessible(cluster: TenantCluster, provider: ProviderConfig) -> ProviderConfig:
@@ -170,13 +222,23 @@ def _accessible(cluster: TenantCluster, provider: ProviderConfig) -> ProviderCon
     return provider
 
 
-def _may_step(cluster: TenantCluster, settings: ClusterSettings) -> None:
+def _templates(provider: ProviderConfig) -> Templates:
+    """The Cluster API objects of its infrastructure. Raises Refused where that makes no workers."""
+    try:
+        return registry.templates(provider.spec.infrastructure)
+    except InvalidConfiguration as error:
+        problem = _invalid("spec.providerConfigRef.name", provider.key, str(error))
+        raise Refused("InvalidConfiguration", [problem]) from None
+
+
+def _may_step(cluster: TenantCluster, team: Team | None, config: ButlerConfig | None) -> None:
     """A cluster that runs goes from minor to minor."""
     seen = cluster.status.observed_state
-    if seen is not None and seen.kubernetes_version:
-        wrong = versions.forbidden_step(seen.kubernetes_version, settings.version)
-        if wrong:
-            raise Refused("VersionNotAllowed", [_invalid("spec.kubernetesVersion", settings.version, wrong)])
+    if seen is None or not seen.kubernetes_version:
+        return
+    wanted = settings_of(cluster, team, config).version
+    if wrong := versions.forbidden_step(seen.kubernetes_version, wanted):
+        raise Refused("VersionNotAllowed", [_invalid("spec.kubernetesVersion", wanted, wrong)])
 
 
 def _keeps_networks(cluster: TenantCluster, sight: Lookup) -> None:
@@ -202,7 +264,7 @@ def _keeps_infrastructure(cluster: TenantCluster, provider: ProviderConfig, sigh
     before = sight.get(ProviderConfig, key(made.namespace or "", made.name)) if made is not None else None
     if before is None:
         return
-    kind, wanted = normalise(before).spec.infrastructure, provider.spec.infrastructure
+    kind, wanted = before.spec.infrastructure, provider.spec.infrastructure
     if kind != wanted:
         detail = f"is on {wanted}, and the machines of this cluster are on {kind}: make another cluster there"
         raise Refused("ValidationFailed", [_invalid("spec.providerConfigRef.name", provider.metadata.name, detail)])

@@ -17,7 +17,7 @@ from kubekit.model.resource import Address
 from kubekit.runtime.objects import identity_of
 
 from . import kinds, names
-from .acceptance import Accepted, Refused, accept, fetch_networks, fetch_surroundings, refusal
+from .acceptance import Accepted, Refused, accept, fetch_references, refusal, with_only_provider
 from .lookup import Snapshot
 from .manifests import Manifest, Object, differences
 from .scope import Scope
@@ -92,13 +92,15 @@ class PlannedScope(Scope):
 async def plan_change(client: Client, wanted: TenantCluster) -> Plan:
     """What would happen if this cluster were created, or changed to this. Raises Invalid if it would be refused."""
     sight = Snapshot()
-    await fetch_surroundings(client, sight)
+    await sight.fetch(client, TenantCluster, wanted.metadata.namespace)
     live: TenantCluster | None = sight.get(TenantCluster, wanted.key)
     if live is not None:
         wanted = structs.replace(live, spec=wanted.spec)
-        await fetch_networks(client, sight, wanted)
+        await fetch_references(client, sight, wanted)
     else:
         wanted = structs.replace(wanted, metadata=structs.replace(wanted.metadata, uid=UNKNOWN_UID))
+        await fetch_references(client, sight, wanted)
+        wanted = with_only_provider(wanted, sight)
     try:
         accepted = accept(wanted, sight)
     except Refused as refused:

@@ -14,7 +14,7 @@ from kubekit.client.protocol import Client, Selection
 from kubekit.errors import Forbidden
 
 from . import kinds, names
-from .acceptance import Refused, accept, fetch_networks, fetch_surroundings
+from .acceptance import Refused, accept, fetch_references
 from .change_plan import fetch_parts
 from .lookup import Snapshot
 from .machine_troubles import Trouble, deletion_text, find_troubles
@@ -54,8 +54,8 @@ async def _looked_into(client: Client, cluster: TenantCluster, now: datetime) ->
     if cluster.deleting:
         return await _deletion(client, cluster)
     sight = Snapshot()
-    await fetch_surroundings(client, sight)
-    await fetch_networks(client, sight, cluster)
+    await fetch_references(client, sight, cluster)
+    await sight.fetch(client, TenantCluster, cluster.metadata.namespace)
     try:
         accepted = accept(cluster, sight)
     except Refused as refused:

@@ -127,8 +127,13 @@ def _workers(cluster: TenantCluster) -> Iterator[FieldError]:
     workers = cluster.spec.workers
     unnamed = WorkerPool(name="", replicas=workers.replicas, machine_template=workers.machine_template)
     yield from _pool("spec.workers", unnamed)
+    if workers.pools:
+        yield from _pools(cluster)
+
+
+def _pools(cluster: TenantCluster) -> Iterator[FieldError]:
     taken = {names.deployment(cluster.metadata.name, ""): "the workers without a pool"}
-    for index, pool in enumerate(workers.pools):
+    for index, pool in enumerate(cluster.spec.workers.pools):
         path = f"spec.workers.pools[{index}]"
         yield from _pool(path, pool)
         name = names.deployment(cluster.metadata.name, pool.name)
