@@ -13,7 +13,7 @@ from butler.api import KINDS
 from butler.api.bootstrap import ClusterBootstrap
 from butler.api.cluster import TenantCluster
 from butler.api.machine import MachineRequest, MachineRole
-from butler.api.normalise import load_balancer_ranges, normalise
+from butler.api.normalise import normalise
 from butler.api.provider import ProviderConfig
 from butler.api.sections.nutanix import Entity, NutanixSection
 from butler.api.shared import IPRange, IPv4Range, ProviderRef, ProviderType, SecretRef
@@ -211,10 +211,8 @@ def test_an_address_pool_of_the_addon_is_a_load_balancer_pool() -> None:
 
 def test_several_ranges_are_kept() -> None:
     cluster = made("TenantCluster", "{platform: {metalLBPool: '10.0.0.9, 10.0.0.1-10.0.0.2'}}")
-    assert load_balancer_ranges(cluster) == (
-        IPRange(start="10.0.0.1", end="10.0.0.2"),
-        IPRange(start="10.0.0.9", end="10.0.0.9"),
-    )
+    assert cluster.spec.networking.load_balancer_pool is None
+    assert cluster.spec.platform.metal_lb_pool == "10.0.0.1-10.0.0.2,10.0.0.9-10.0.0.9"
 
 
 def test_a_pool_that_is_no_pool_is_refused() -> None:

@@ -138,16 +138,6 @@ async def test_a_closed_queue_hands_out_nothing_and_wakes_those_who_wait(queue: 
 
 
 @on_a_queue
-async def test_rested_waits_for_the_work_under_way(queue: WorkQueue, loop: Loop) -> None:
-    queue.add("a")
-    await queue.get()
-    loop.call_later(7, queue.done, "a")
-    queue.close()
-    await queue.rested()
-    assert loop.time() == 7
-
-
-@on_a_queue
 async def test_a_cancelled_getter_does_not_take_a_wake_up_with_it(queue: WorkQueue, loop: Loop) -> None:
     first, second = (asyncio.ensure_future(queue.get()) for _ in range(2))
     await asyncio.sleep(1)

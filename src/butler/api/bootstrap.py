@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Annotated, Literal
 
 from msgspec import Meta, field
@@ -14,19 +13,6 @@ from kubekit.model.status import Condition, Status
 from .bootstrap_addons import BootstrapAddons
 from .model import Cidr, DnsLabel, Resource
 from .shared import Disk, Exposure, IPv4Range, Platform, ProviderRef, ProviderType, TemplateSize
-
-
-class BootstrapPhase(StrEnum):
-    """Where a bootstrap is; the CRD itself allows any text."""
-
-    PENDING = "Pending"
-    PROVISIONING_MACHINES = "ProvisioningMachines"
-    CONFIGURING_TALOS = "ConfiguringTalos"
-    BOOTSTRAPPING_CLUSTER = "BootstrappingCluster"
-    INSTALLING_ADDONS = "InstallingAddons"
-    PIVOTING = "Pivoting"
-    READY = "Ready"
-    FAILED = "Failed"
 
 
 def _size_rule(flat: str, template: str) -> Rule:

@@ -27,10 +27,6 @@ class ProviderType(Enum):
     EXTERNAL = "external"
     """One that others wrote; `spec.external` says which."""
 
-    @property
-    def is_cloud(self) -> bool:
-        return self in {ProviderType.AZURE, ProviderType.AWS, ProviderType.GCP}
-
 
 class LocalRef(Model):
     """An object by name."""

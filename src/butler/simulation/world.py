@@ -109,11 +109,7 @@ ENGINES = (
     Engine("Kamaji's Cluster API provider", (kamaji.KamajiControlPlane,), _kamaji_provider),
     Engine(
         "simulated infrastructure",
-        (
-            infrastructure.SimulatedCluster,
-            infrastructure.SimulatedMachine,
-            infrastructure.SimulatedMachineTemplate,
-        ),
+        infrastructure.KINDS,
         _infrastructure,
         is_imaginary=True,
     ),

@@ -72,12 +72,6 @@ def key(namespace: str, name: str) -> str:
     return f"{namespace}/{name}" if namespace else name
 
 
-def split(key: str) -> tuple[str, str]:
-    """The namespace, perhaps empty, and the name."""
-    namespace, _, name = key.rpartition("/")
-    return namespace, name
-
-
 def identity_of(obj: Any) -> Identity:
     if isinstance(obj, dict):
         meta = obj["metadata"]

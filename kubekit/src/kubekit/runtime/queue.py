@@ -74,7 +74,6 @@ class WorkQueue:
         self._failures: dict[str, int] = {}
         self._getters: deque[asyncio.Future[None]] = deque()
         self._timer: asyncio.TimerHandle | None = None
-        self._rested: asyncio.Future[None] | None = None
         self._taken = 0
         self._closed = False
         self._measure(self._metrics)
@@ -152,8 +151,6 @@ class WorkQueue:
         lane = self._again.pop(key, None)
         if lane is not None and not self._closed:
             self._put(key, lane)
-        if not self._working and self._rested is not None and not self._rested.done():
-            self._rested.set_result(None)
 
     def close(self) -> None:
         """Hand out nothing more and forget what waits; work under way goes on."""
@@ -169,13 +166,6 @@ class WorkQueue:
             if not waiting.done():
                 waiting.set_result(None)
         self._getters.clear()
-
-    async def rested(self) -> None:
-        """Wait until nobody works on anything."""
-        while self._working:
-            if self._rested is None or self._rested.done():
-                self._rested = asyncio.get_running_loop().create_future()
-            await asyncio.shield(self._rested)
 
     def __len__(self) -> int:
         """Keys that are ready."""

@@ -145,12 +145,9 @@ def pem_of(pair: KeyPair) -> str:
     return pair.certificate[pair.certificate.index(b"-----BEGIN") :].decode()
 
 
-def test_a_kubeconfig_carries_everything_it_needs(pki: Pki, tmp_path: Path) -> None:
-    path = tmp_path / "admin.conf"
+def test_a_kubeconfig_carries_everything_it_needs(pki: Pki) -> None:
     access = kubeconfig.Access("https://127.0.0.1:6443", pki.server_authority, "admin", pki.admin, "local", "apps")
-    kubeconfig.write(path, access)
-    config = yaml.safe_load(path.read_text())
-    assert oct(path.stat().st_mode & 0o777) == "0o600"
+    config = yaml.safe_load(kubeconfig.render(access))
     assert config["contexts"] == [
         {"name": "local", "context": {"cluster": "local", "user": "admin", "namespace": "apps"}}
     ]

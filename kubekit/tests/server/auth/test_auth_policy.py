@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from kubekit.server.access.default_roles import AUTO_UPDATE, bootstrap_objects, is_rebound, reconciled
+from kubekit.server.access.default_roles import AUTO_UPDATE, bootstrap_objects, reconciled
 from kubekit.server.access.rbac import Attributes, Rbac
 from kubekit.server.access.rules import Rule, uncovered
 from kubekit.server.objects.user import NOBODY, UserInfo
@@ -112,10 +112,3 @@ def test_a_default_its_owner_took_over_stays() -> None:
     stored["metadata"]["annotations"] = {AUTO_UPDATE: "false"}
     stored["metadata"]["labels"] = {}
     assert reconciled(stored, default) is None
-
-
-def test_a_default_binding_to_another_role_is_noticed() -> None:
-    default = DEFAULTS["ClusterRoleBinding", "cluster-admin"]
-    stored = {**default, "roleRef": {**default["roleRef"], "name": "view"}}
-    assert is_rebound(stored, default)
-    assert not is_rebound(default, default)

@@ -18,10 +18,7 @@ from ..policy import ClusterCreationPolicy
 from ..provider import ProviderConfig
 from ..team import Team
 from . import bootstrap, cluster, machine, people, platform, provider
-from .ranges import load_balancer_ranges
 from .spellings import Spellings
-
-__all__ = ["load_balancer_ranges", "normalise"]
 
 R = TypeVar("R", bound=Resource)
 

@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 from .. import units
-from ..bootstrap import ClusterBootstrap
-from ..cluster import TenantCluster
 from ..shared import IPRange, IPv4Range
 from .spellings import Spellings
 
 Ranges = tuple[IPRange, ...]
-
-
-def load_balancer_ranges(obj: TenantCluster | ClusterBootstrap) -> Ranges:
-    """The addresses a normalised object gives to LoadBalancer Services: one range, or several."""
-    network = obj.spec.networking if isinstance(obj, TenantCluster) else obj.spec.network
-    if pool := network.load_balancer_pool:
-        return (IPRange(start=pool.start, end=pool.end),)
-    text = obj.spec.platform.metal_lb_pool if obj.spec.platform else None
-    return units.address_ranges(text) if text else ()
 
 
 def chosen(spellings: Spellings, *places: tuple[str, IPRange | IPv4Range | str | None]) -> Ranges:

@@ -63,11 +63,6 @@ class Settings:
     pool: str
     vmids: range
 
-    @property
-    def storages(self) -> tuple[str, ...]:
-        """Every storage that is used, once."""
-        return tuple(dict.fromkeys((self.storage, self.iso_storage, self.image_storage)))
-
 
 def settings(config: ProviderConfig, credentials: Mapping[str, str]) -> Settings:
     """Raises InvalidConfiguration and CredentialsInvalid; neither shows what is in the Secret."""

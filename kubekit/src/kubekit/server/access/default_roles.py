@@ -201,7 +201,7 @@ def _spelled(line: str) -> Rule:
 def reconciled(existing: Object, default: Object) -> Object | None:
     """A stored default as it should be after an upgrade; None when it may stay, or its owner asked for that.
 
-    Only what is missing is added. A binding that names another role must be deleted and made anew: see `is_rebound`.
+    Only what is missing is added; the role that a binding names cannot be changed, and stays.
     """
     metadata = existing["metadata"]
     if (metadata.get("annotations") or {}).get(AUTO_UPDATE) == "false":
@@ -220,11 +220,6 @@ def reconciled(existing: Object, default: Object) -> Object | None:
         missing = uncovered(rules_of(existing), rules_of(default))
         wanted["rules"] = [*(existing.get("rules") or []), *(rule.wire() for rule in missing)]
     return None if wanted == existing else wanted
-
-
-def is_rebound(existing: Object, default: Object) -> bool:
-    """Whether a stored default binding names another role than it should."""
-    return bool(existing.get("roleRef") != default.get("roleRef"))
 
 
 def _object(kind: str, name: str, namespace: str = "", labels: dict[str, str] | None = None) -> Object:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
-from pathlib import Path
 
-from . import private_files
 from .identities import KeyPair
 
 
@@ -45,12 +43,6 @@ def render(access: Access) -> bytes:
     # The dumper in C writes the same, in a tenth of the time: every tenant's API has a kubeconfig.
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     return bytes(yaml.dump(config, Dumper=dumper, sort_keys=False, width=1_000_000, encoding="utf-8"))
-
-
-def write(path: Path, access: Access) -> None:
-    """Put the kubeconfig there in one step, readable by its owner only."""
-    private_files.make_private(path.parent)
-    private_files.write_private(path, render(access))
 
 
 def _data(content: bytes) -> str:

@@ -75,14 +75,8 @@ class Kinds:
                     return resource
         return found
 
-    def has_group(self, group: str) -> bool:
-        return any(one.group == group for one in self)
-
     def is_built_in_group(self, group: str) -> bool:
         return group in self._built_in.groups
-
-    def has_version(self, group: str, version: str) -> bool:
-        return any((one.group, one.version) == (group, version) for one in self)
 
     def __iter__(self) -> Iterator[Resource]:
         built_in = self._built_in.by_path.items()

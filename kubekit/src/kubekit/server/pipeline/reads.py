@@ -71,7 +71,7 @@ async def parts(
                 bucket, prefix, after=after, limit=size, size=_CHUNK_BYTES, revision=revision, count=is_counted
             )
         except Expired as error:
-            raise _expired_continuation(error, options, after) from error
+            raise _expired_continuation(options, after) from error
         revision, more = page.revision, page.more
         rows, values = await _matching(space, resource, matcher, page.rows)
         if wanted and len(values) >= wanted:
@@ -258,7 +258,7 @@ class _ExpiredContinuation(Expired):
         return {**super().status(), "metadata": {"continue": self.token}}
 
 
-def _expired_continuation(error: Expired, options: ListOptions, after: str) -> ApiError:
+def _expired_continuation(options: ListOptions, after: str) -> ApiError:
     if not options.continuation:
         return Expired("The resourceVersion for the provided list is too old.")
     return _ExpiredContinuation(

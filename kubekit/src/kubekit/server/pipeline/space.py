@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -20,15 +19,12 @@ from kubekit.server.objects.cel.rights import Asked, Decision
 from kubekit.server.objects.request import Target
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.user import AUTHENTICATED, UserInfo, service_account_groups, service_account_name
-from kubekit.server.store.events import Event
 from kubekit.server.store.rows import Row
 from kubekit.server.store.store import Store
 
 from .checks import Checks
 from .conversion import Converter
 from .service_addresses import ServiceAddresses
-
-SpaceListener = Callable[[Resource, Event], None]
 
 
 @cache

@@ -17,7 +17,7 @@ from .environment import values_of
 from .params import Misconfigured, collect, param_resource
 from .policy import Policy, Refusal
 
-POLICY, BINDING = "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"
+POLICY = "ValidatingAdmissionPolicy"
 _ERRORS: dict[str, type[ApiError]] = {one.reason: one for one in (Unauthorized, Forbidden, TooLarge)}
 """What a policy may choose to refuse with, other than Invalid."""
 

@@ -36,11 +36,6 @@ _RAW = Message("RawExtension", (_field(1, "raw", "raw"),))
 _EVENT = Message("WatchEvent", (_field(1, "type", "string"), _field(2, "object", "raw")))
 
 
-def knows(api_version: str, kind: str) -> bool:
-    """Whether objects of this kind have a protobuf form here."""
-    return bool(_definition(api_version, kind))
-
-
 def decode(body: bytes, expected: tuple[str, str] = ("", "")) -> Object:
     """The object in a body; `expected` is the apiVersion and kind of one that does not name its own.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from .language.typesystem import BOOL, DYN, STRING, Type
+from .language.typesystem import DYN, Type
 from .language.values import CelError, CostExceeded, Value
 
 
@@ -29,14 +29,6 @@ class Expression:
     def type(self) -> Type:
         """What the expression results in."""
         return self._compiled.type
-
-    @property
-    def may_be_bool(self) -> bool:
-        return self._compiled.type in (BOOL, DYN)
-
-    @property
-    def may_be_string(self) -> bool:
-        return self._compiled.type in (STRING, DYN)
 
     def evaluate(self, **values: Value) -> Value:
         """The result; variables that are not given are null. Raises CelError."""

@@ -51,7 +51,7 @@ _SHOWN = {
 _SHORT = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration"}
 
 DYN, ERROR, NULL, BOOL = Type("dyn"), Type("error"), Type("null_type"), Type("bool")
-INT, UINT, DOUBLE, STRING, BYTES = Type("int"), Type("uint"), Type("double"), Type("string"), Type("bytes")
+INT, DOUBLE, STRING, BYTES = Type("int"), Type("double"), Type("string"), Type("bytes")
 TIMESTAMP, DURATION = Type("google.protobuf.Timestamp"), Type("google.protobuf.Duration")
 
 

@@ -16,7 +16,6 @@ _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
 _BAD_IN_HOST = re.compile(r"[\x00-\x20\x7f\\^`{|}/?#@]")
 _BAD_IN_USER = re.compile(r"[^A-Za-z0-9\-._:~!$&'()*+,;=%@]")
 _RELATIVE, _EMPTY = "invalid URI for request", "empty url"
-_PLAIN_IN_PATH = "/!$&'()*+,;=:@[]-._~"
 
 
 @dataclass(frozen=True, slots=True)
