@@ -10,7 +10,7 @@ from butler.api.cluster import ClusterPhase, TenantCluster
 from butler.local.home import Home
 from butler.local.platform import Options, running
 from butler.simulation.delays import NONE
-from tests.local.test_planning import TENANTS, World
+from tests.local.test_change_plan import TENANTS, World
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "01-first-cluster.yaml"
 

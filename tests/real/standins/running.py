@@ -14,10 +14,10 @@ from kubekit.client import kubeconfig
 from kubekit.client.config import Config
 from kubekit.client.http import HttpClient
 from kubekit.runtime.manager import Manager, ManagerSettings
-from tests.local.standins import capi_world
 from tests.real.standins.hands import Hands
 from tests.real.standins.life import LIVES
 from tests.real.standins.recording import Record, Recorder, quiet
+from tests.simulation import capi_world
 
 _SILENCE = 2.2
 """Cluster API looks at an object at most once a second, and one change takes a few such looks."""

@@ -9,7 +9,7 @@ import pytest
 from butler.simulation.delays import REALISTIC
 from butler.simulation.workloads.kinds import Deployment, Pod, ReplicaSet
 from butler.simulation.workloads.sets.rollouts import REVISION
-from tests.local.workloads.world import World, conditions, deployment, play, template
+from tests.simulation.workloads.world import World, conditions, deployment, play, template
 
 
 async def _images(world: World) -> list[str]:

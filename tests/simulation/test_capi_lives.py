@@ -21,7 +21,7 @@ from butler.engines.kamaji.kinds import KamajiControlPlane
 from butler.simulation.delays import NONE, REALISTIC
 from butler.simulation.infrastructure.kinds import SimulatedCluster, SimulatedMachine
 from kubekit.client.protocol import Selection
-from tests.local.standins.capi_world import NAME, NAMESPACE, World, conditions, play
+from tests.simulation.capi_world import NAME, NAMESPACE, World, conditions, play
 
 WORKERS = f"{NAME}-workers"
 

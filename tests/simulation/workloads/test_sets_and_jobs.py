@@ -9,7 +9,7 @@ from butler.simulation.delays import REALISTIC
 from butler.simulation.workloads.jobs.kinds import Job
 from butler.simulation.workloads.kinds import EXIT_CODE, ControllerRevision, DaemonSet, Pod, StatefulSet
 from butler.simulation.workloads.service_kinds import PersistentVolumeClaim
-from tests.local.workloads.world import NODES, Object, World, conditions, job, node, play, template
+from tests.simulation.workloads.world import NODES, Object, World, conditions, job, node, play, template
 
 
 def stateful_set(replicas: int = 3, **spec: Any) -> Object:

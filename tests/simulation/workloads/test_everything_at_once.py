@@ -10,9 +10,9 @@ from butler.simulation.delays import NONE, REALISTIC, Delays
 from butler.simulation.workloads.jobs.kinds import Job
 from butler.simulation.workloads.kinds import DaemonSet, Deployment, Pod, StatefulSet
 from butler.simulation.workloads.service_kinds import PersistentVolume, PersistentVolumeClaim, Service
-from tests.local.workloads.test_around_pods import service
-from tests.local.workloads.test_sets_and_jobs import daemon_set, stateful_set
-from tests.local.workloads.world import World, conditions, deployment, job, play, pod
+from tests.simulation.workloads.test_around_pods import service
+from tests.simulation.workloads.test_sets_and_jobs import daemon_set, stateful_set
+from tests.simulation.workloads.world import World, conditions, deployment, job, play, pod
 
 DATA = {
     "metadata": {"name": "data"},

@@ -15,7 +15,7 @@ from butler.simulation.workloads.service_kinds import (
     Service,
     StorageClass,
 )
-from tests.local.workloads.world import NODES, Object, World, claim, deployment, play, pod, template
+from tests.simulation.workloads.world import NODES, Object, World, claim, deployment, play, pod, template
 
 
 def service(name: str = "web", **spec: Any) -> Object:

@@ -23,7 +23,7 @@ from kubekit.model.crd import DEFINITION
 from kubekit.model.resource import Address
 from kubekit.model.status import Condition
 from kubekit.runtime.objects import owner_reference
-from tests.local.standins.capi_world import NAME, NAMESPACE, NODES, PODS, World, conditions, play
+from tests.simulation.capi_world import NAME, NAMESPACE, NODES, PODS, World, conditions, play
 
 WORKERS = f"{NAME}-workers"
 BUDGETS = Address("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", True)

@@ -9,7 +9,7 @@ from typing import Any
 from butler.api.model import SIMULATED
 from butler.simulation.delays import REALISTIC
 from butler.simulation.workloads.kinds import EXIT_CODE, Deployment, Pod
-from tests.local.workloads.world import NODES, World, conditions, deployment, node, play, pod
+from tests.simulation.workloads.world import NODES, World, conditions, deployment, node, play, pod
 
 
 def _state(one: Pod, index: int = 0) -> tuple[str, dict[str, Any]]:

@@ -16,7 +16,7 @@ from butler.simulation.workloads.tenants import Workloads
 from kubekit.server.client import DirectClient
 from kubekit.server.serve.server import Server
 from testbed.running.embedded import kubectl_for
-from tests.local.workloads.world import EVENTS, NODES, TENANT, node
+from tests.simulation.workloads.world import EVENTS, NODES, TENANT, node
 
 
 @pytest.fixture(scope="session")

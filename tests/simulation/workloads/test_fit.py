@@ -11,8 +11,8 @@ import pytest
 from butler.simulation.workloads.kinds import Deployment, Node, Pod
 from butler.simulation.workloads.nodes import fit
 from butler.simulation.workloads.service_kinds import PersistentVolumeClaim
-from tests.local.workloads import world as worlds
-from tests.local.workloads.world import NODES, World, deployment, node, play, pod, template
+from tests.simulation.workloads import world as worlds
+from tests.simulation.workloads.world import NODES, World, deployment, node, play, pod, template
 
 TAINT = {"key": "gpu", "value": "yes", "effect": "NoSchedule"}
 

@@ -11,7 +11,7 @@ from butler.engines.kamaji.kinds import KamajiControlPlane
 from butler.simulation.infrastructure.kinds import SimulatedMachine
 from kubekit.client.protocol import Client
 from kubekit.testing.faults import Faults, FaultyClient
-from tests.local.standins.capi_world import NAME, World, conditions, play
+from tests.simulation.capi_world import NAME, World, conditions, play
 
 WORKERS = f"{NAME}-workers"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.local.workloads.conftest import Tenant
+from tests.simulation.workloads.conftest import Tenant
 
 CHECK = "--timeout=20s"
 

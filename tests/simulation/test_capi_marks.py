@@ -8,7 +8,7 @@ from typing import Any
 from butler.engines.capi.kinds import Cluster, KubeadmConfig, Machine, MachineDeployment, MachineSet
 from butler.simulation.delays import REALISTIC
 from butler.simulation.infrastructure.kinds import SimulatedMachine
-from tests.local.standins.capi_world import NAME, NAMESPACE, NODES, World, play
+from tests.simulation.capi_world import NAME, NAMESPACE, NODES, World, play
 
 WORKERS = f"{NAME}-workers"
 ROLE = "node-role.kubernetes.io/worker"

@@ -8,7 +8,7 @@ from typing import Any
 
 import helm_python as helm
 
-from tests.local.workloads.conftest import Tenant
+from tests.simulation.workloads.conftest import Tenant
 
 TEMPLATES = {
     "deployment.yaml": """

@@ -11,7 +11,7 @@ import pytest
 
 from butler.simulation.workloads.jobs.kinds import CronJob, Job
 from butler.simulation.workloads.jobs.schedules import following
-from tests.local.workloads.world import TENANT, Object, World, job, play
+from tests.simulation.workloads.world import TENANT, Object, World, job, play
 
 
 def cron_job(schedule: str = "*/10 * * * *", image: str = "work", **spec: Any) -> Object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from butler.simulation.workloads.kinds import Deployment, Pod
-from tests.local.workloads.world import NODES, TENANT, Object, World, deployment, node, play, pod, template
+from tests.simulation.workloads.world import NODES, TENANT, Object, World, deployment, node, play, pod, template
 
 
 def _furniture() -> Object:

@@ -9,7 +9,7 @@ import pytest
 from butler.api.provider import ProviderConfig
 from butler.engines.capi.kinds import Cluster, Machine
 from butler.simulation.infrastructure.kinds import SimulatedCluster
-from tests.local.standins.infrastructure_world import (
+from tests.simulation.infrastructure_world import (
     FAST,
     NAMESPACE,
     REALISTIC,

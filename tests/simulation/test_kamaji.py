@@ -22,7 +22,7 @@ from kubekit.client.http import HttpClient
 from kubekit.client.kubeconfig import parse
 from kubekit.client.protocol import Selection
 from kubekit.server.client import DirectClient
-from tests.local.standins.kamaji_world import (
+from tests.simulation.kamaji_world import (
     ADDONS,
     NS,
     World,
