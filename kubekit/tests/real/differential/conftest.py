@@ -16,6 +16,7 @@ from tests.real.differential.commands import Runs, Script
 from tests.real.differential.comparisons import Comparisons, Pair
 from tests.real.differential.steps import Case
 from tests.real.differential.verdicts import Tally
+from tests.server.webhook import Webhook
 
 _CONTROLLERS = (
     "garbage-collector-controller",
@@ -31,7 +32,21 @@ _TALLY = pytest.StashKey[Tally]()
 
 
 @pytest.fixture(scope="session")
-def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster, Cluster]]:
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def hook(runner: asyncio.Runner) -> Iterator[Webhook]:
+    """A webhook that both servers ask. It outlives them: connections that they keep would outlive it."""
+    stack = AsyncExitStack()
+    yield runner.run(stack.enter_async_context(webhook.listening()))
+    runner.run(stack.aclose())
+
+
+@pytest.fixture(scope="session")
+def clusters(tmp_path_factory: pytest.TempPathFactory, hook: Webhook) -> Iterator[tuple[Cluster, Cluster]]:
     """Kubernetes' own server, and the embedded one."""
     real, embedded = tmp_path_factory.mktemp("real"), tmp_path_factory.mktemp("embedded")
     with servers.real(real, controllers=",".join(_CONTROLLERS)) as theirs, servers.embedded(embedded) as ours:
@@ -39,20 +54,13 @@ def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster
 
 
 @pytest.fixture(scope="session")
-def pair(clusters: tuple[Cluster, Cluster]) -> Iterator[Pair]:
-    theirs, ours = clusters
-    with asyncio.Runner() as runner:
-        stack = AsyncExitStack()
-        known = webhook.known(runner.run(stack.enter_async_context(webhook.listening())))
-        made = Pair(
-            runner,
-            runner.run(stack.enter_async_context(sides.side(theirs, known))),
-            runner.run(stack.enter_async_context(sides.side(ours, known))),
-        )
-        for one in (made.real, made.embedded):
-            runner.run(kinds.define(one))
-        yield made
-        runner.run(stack.aclose())
+def pair(runner: asyncio.Runner, hook: Webhook, clusters: tuple[Cluster, Cluster]) -> Iterator[Pair]:
+    stack, known = AsyncExitStack(), webhook.known(hook)
+    real, embedded = (runner.run(stack.enter_async_context(sides.side(one, known))) for one in clusters)
+    for one in (real, embedded):
+        runner.run(kinds.define(one))
+    yield Pair(runner, real, embedded)
+    runner.run(stack.aclose())
 
 
 @pytest.fixture(scope="session")
