@@ -34,7 +34,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import Any, ClassVar
 
 
@@ -45,7 +45,7 @@ class KubeError(Exception):
     reason: ClassVar[str] = "Error"
 
 
-class FieldProblem(Enum):
+class FieldProblem(StrEnum):
     """Why a field is refused, in the words of the Kubernetes API (`causes[].reason`)."""
 
     INVALID = "FieldValueInvalid"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -14,7 +14,7 @@ from .model import HttpUrl, Resource, Values
 from .shared import HelmRelease, LocalRef
 
 
-class TenantAddonPhase(Enum):
+class TenantAddonPhase(StrEnum):
     """Where an addon of a tenant is in its life."""
 
     PENDING = "Pending"
@@ -91,7 +91,7 @@ class TenantAddon(
     status: TenantAddonStatus = TenantAddonStatus()
 
 
-class ManagementAddonPhase(Enum):
+class ManagementAddonPhase(StrEnum):
     """Where an addon of the management cluster is in its life."""
 
     PENDING = "Pending"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -32,7 +32,7 @@ DEFAULT_MEMORY = "8Gi"
 DEFAULT_DISK = "40Gi"
 
 
-class ClusterPhase(Enum):
+class ClusterPhase(StrEnum):
     """Where a cluster is in its life; Running and Ready mean the same."""
 
     PENDING = "Pending"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -17,7 +17,7 @@ from .team import TeamRole
 Email = Annotated[str, with_format("email")]
 
 
-class UserPhase(Enum):
+class UserPhase(StrEnum):
     """Where an account is in its life."""
 
     PENDING = "Pending"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from msgspec import Meta, field
@@ -15,7 +15,7 @@ from .model import DnsLabel, Port, Resource
 from .shared import Disk, ProviderRef
 
 
-class MachineRole(Enum):
+class MachineRole(StrEnum):
     """What a machine is for; `controlplane` is another spelling that normalise() replaces."""
 
     CONTROL_PLANE = "control-plane"
@@ -23,7 +23,7 @@ class MachineRole(Enum):
     CONTROLPLANE = "controlplane"
 
 
-class MachinePhase(Enum):
+class MachinePhase(StrEnum):
     """Where a machine is in its life."""
 
     PENDING = "Pending"
@@ -145,7 +145,7 @@ class MachineRequest(
     status: MachineStatus = MachineStatus()
 
 
-class LoadBalancerPhase(Enum):
+class LoadBalancerPhase(StrEnum):
     """Where a load balancer is in its life."""
 
     PENDING = "Pending"
@@ -225,7 +225,7 @@ class LoadBalancerRequest(
     status: LoadBalancerStatus = LoadBalancerStatus()
 
 
-class ImagePhase(Enum):
+class ImagePhase(StrEnum):
     """Where an image is on its way."""
 
     PENDING = "Pending"

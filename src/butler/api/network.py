@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -116,7 +116,7 @@ class NetworkPool(
     status: NetworkPoolStatus = NetworkPoolStatus()
 
 
-class AllocationPhase(Enum):
+class AllocationPhase(StrEnum):
     """Where an allocation is in its life."""
 
     PENDING = "Pending"

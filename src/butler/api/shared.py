@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import Literal
 
 from kubekit.model.resource import Model, NotEmpty, Positive, Quantity, Rule
@@ -13,7 +13,7 @@ SYSTEM_NAMESPACE = "butler-system"
 TENANTS_NAMESPACE = "butler-tenants"
 
 
-class ProviderType(Enum):
+class ProviderType(StrEnum):
     """The kinds of infrastructure."""
 
     HARVESTER = "harvester"

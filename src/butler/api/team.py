@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -16,7 +16,7 @@ from .shared import LocalRef, TemplateSize
 TeamRole = Literal["admin", "operator", "viewer"]
 
 
-class TeamPhase(Enum):
+class TeamPhase(StrEnum):
     """Where a team is in its life."""
 
     PENDING = "Pending"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import Literal
 
 from kubekit.model.resource import AGE, Column, Model, NotEmpty, Quantity, Time
@@ -12,7 +12,7 @@ from .model import Duration, Resource
 from .shared import LocalRef
 
 
-class WorkspacePhase(Enum):
+class WorkspacePhase(StrEnum):
     """Where a workspace is in its life."""
 
     PENDING = "Pending"

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
-from contextlib import aclosing
 from functools import cache
 from typing import Any
 
 import msgspec
 
 from butler.api.model import PART_OF
-from kubekit.client.protocol import Client, Watched, address_for
+from kubekit import definitions
+from kubekit.client.protocol import Client, address_for
 from kubekit.errors import Conflict
 from kubekit.model import crd
-from kubekit.model.crd import DEFINITION
 from kubekit.model.resource import Address, Object, Resource
 
 MANAGER = "butler-platform"
@@ -30,9 +28,7 @@ _ATTEMPTS = 5
 
 async def install_definitions(client: Client, kinds: Iterable[type[Resource]]) -> None:
     """Bring the definitions of these kinds up to date, and wait until the API offers them."""
-    wanted = [definition_of(kind) for kind in kinds]
-    await asyncio.gather(*(client.apply(one, DEFINITION, manager=MANAGER) for one in wanted))
-    await _offered(client, {one["metadata"]["name"] for one in wanted})
+    await definitions.install_all(client, map(definition_of, kinds), manager=MANAGER)
 
 
 @cache
@@ -41,29 +37,6 @@ def definition_of(kind: type[Resource]) -> Object:
     made = crd.definition(kind)
     made["metadata"]["labels"] = {**PART_OF, **kind.definition_labels}
     return made
-
-
-async def _offered(client: Client, names: set[str]) -> None:
-    listed = await client.list(DEFINITION)
-    waiting = names - {item["metadata"]["name"] for item in listed.items if _is_established(item)}
-    version = listed.version
-    while waiting:
-        # The server ends a watch when it likes; what comes next begins where it ended.
-        async with aclosing(client.watch(DEFINITION, version=version)) as events:
-            async for event in events:
-                version = event.version
-                waiting -= _established_by(event)
-                if not waiting:
-                    return
-
-
-def _established_by(event: Watched[Object]) -> set[str]:
-    return {event.item["metadata"]["name"]} if event.item is not None and _is_established(event.item) else set()
-
-
-def _is_established(definition: Object) -> bool:
-    conditions = (definition.get("status") or {}).get("conditions") or ()
-    return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
 
 
 async def apply_gently(client: Client, obj: Any, kind: Address | None = None) -> None:

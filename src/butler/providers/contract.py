@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from butler.api.provider import ProviderConfig
@@ -14,7 +14,7 @@ from kubekit.model.resource import Address
 Object = dict[str, Any]
 
 
-class Power(Enum):
+class Power(StrEnum):
     """What a machine does at the moment."""
 
     STARTING = "Starting"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import Protocol
 
 from .contract import NOTHING_KNOWN, Known
@@ -24,7 +24,7 @@ class ImageOrder:
     sha256: str = ""
 
 
-class Progress(Enum):
+class Progress(StrEnum):
     """How far an image is."""
 
     WAITING = "Waiting"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, overload
 
 from kubekit.model.resource import Address, Object
@@ -27,7 +27,7 @@ Item = TypeVar("Item")
 Propagation = Literal["", "Background", "Foreground", "Orphan"]
 
 
-class Patch(Enum):
+class Patch(StrEnum):
     """How a change is described."""
 
     MERGE = "application/merge-patch+json"
@@ -35,7 +35,7 @@ class Patch(Enum):
     STRATEGIC = "application/strategic-merge-patch+json"
 
 
-class Signal(Enum):
+class Signal(StrEnum):
     """What a watch says happened. A BOOKMARK says only that everything up to its version has been told."""
 
     ADDED = "ADDED"

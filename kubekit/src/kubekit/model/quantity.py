@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from enum import Enum
+from enum import StrEnum
 from functools import total_ordering
 
 _SUFFIXES = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -22,7 +22,7 @@ _LARGEST_EXPONENT = 1000
 """Beyond any quantity with a meaning; keeps `1e999999999` from filling the memory."""
 
 
-class Format(Enum):
+class Format(StrEnum):
     """How a quantity is written."""
 
     DECIMAL = "DecimalSI"

@@ -94,6 +94,13 @@ class Address(Struct, frozen=True):
     plural: str
     namespaced: bool
 
+    @classmethod
+    def of(cls, api_version: str, kind: str, *, plural: str = "", namespaced: bool = True) -> Address:
+        """The address of what a manifest names: `Address.of("apps/v1", "Deployment")`. The plural is the usual one
+        unless it is given."""
+        group, _, version = api_version.rpartition("/")
+        return cls(group, version, kind, plural or _plural(kind.lower()), namespaced)
+
     @property
     def api_version(self) -> str:
         return f"{self.group}/{self.version}" if self.group else self.version
@@ -102,6 +109,14 @@ class Address(Struct, frozen=True):
     def name(self) -> str:
         """`widgets.example.com`: the name of the CRD."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
+
+
+def _plural(word: str) -> str:
+    if word.endswith(("s", "x", "ch", "sh")):
+        return f"{word}es"
+    if word.endswith("y") and word[-2:-1] not in tuple("aeiou"):
+        return f"{word[:-1]}ies"
+    return f"{word}s"
 
 
 NO_LABELS: Mapping[str, str] = MappingProxyType({})

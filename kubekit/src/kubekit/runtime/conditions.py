@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from msgspec import structs
 
+from kubekit.model.resource import Object
 from kubekit.model.status import Condition
 
 RECONCILED = "Reconciled"
@@ -22,22 +23,68 @@ def condition(type: str, status: Truth | bool, reason: str, message: str = "") -
     return Condition(type=type, status=truth, reason=reason, message=message)
 
 
-def merged(existing: Sequence[Condition], *wanted: Condition) -> tuple[Condition, ...]:
-    """The existing conditions with the wanted ones in their places, new ones behind.
+@overload
+def merged(existing: Sequence[Condition], *wanted: Condition) -> tuple[Condition, ...]: ...
+@overload
+def merged(existing: Sequence[Object], *wanted: Condition) -> tuple[Object | Condition, ...]: ...
+def merged(existing: Sequence[Any], *wanted: Condition) -> tuple[Any, ...]:
+    """The existing conditions, typed or plain, with the wanted ones in their places, new ones behind.
 
     One whose status stays keeps the time of its last transition; one whose status changes gets its time when it is
     written."""
     new = {one.type: one for one in wanted}
-    kept = tuple(_renewed(one, new.pop(one.type)) if one.type in new else one for one in existing)
+    kept = [_renewed(one, new.pop(name)) if (name := _type(one)) in new else one for one in existing]
     return (*kept, *new.values())
 
 
-def without(existing: Sequence[Condition], *types: str) -> tuple[Condition, ...]:
-    return tuple(one for one in existing if one.type not in types)
+def without(existing: Sequence[Any], *types: str) -> tuple[Any, ...]:
+    return tuple(one for one in existing if _type(one) not in types)
 
 
-def _renewed(old: Condition, new: Condition) -> Condition:
-    kept = old.last_transition_time if old.status == new.status else None
+def condition_of(obj: Any, type: str) -> Condition | None:  # noqa: A002 -- its name
+    """A condition of an object, typed or plain."""
+    found = next((one for one in _conditions(obj) if _type(one) == type), None)
+    return _typed(found) if isinstance(found, dict) else found
+
+
+def status_with(obj: Any, *conditions: Condition, **fields: Any) -> Any:
+    """The status of an object, typed or plain, with these conditions and fields in it, and the rest as it was.
+
+    Fields go by the names of the class, or as they are on the wire."""
+    if conditions:
+        fields["conditions"] = merged(_conditions(obj), *conditions)
+    if isinstance(obj, dict):
+        return {**(obj.get("status") or {}), **fields}
+    return structs.replace(obj.status, **fields)
+
+
+def _conditions(obj: Any) -> Sequence[Any]:
+    if isinstance(obj, dict):
+        return (obj.get("status") or {}).get("conditions") or ()
+    found: Sequence[Any] = getattr(getattr(obj, "status", None), "conditions", ())
+    return found
+
+
+def _type(one: Any) -> str:
+    return str(one["type"] if isinstance(one, dict) else one.type)
+
+
+def _typed(one: Object) -> Condition:
+    """Whatever others have written: nothing but the type and the status is sure to be there."""
+    time = one.get("lastTransitionTime")
+    return Condition(
+        type=one["type"],
+        status=one["status"],
+        reason=one.get("reason", ""),
+        message=one.get("message", ""),
+        last_transition_time=datetime.fromisoformat(time) if time else None,
+        observed_generation=one.get("observedGeneration"),
+    )
+
+
+def _renewed(old: Any, new: Condition) -> Condition:
+    before = _typed(old) if isinstance(old, dict) else old
+    kept = before.last_transition_time if before.status == new.status else None
     return structs.replace(new, last_transition_time=kept) if new.last_transition_time is None else new
 
 

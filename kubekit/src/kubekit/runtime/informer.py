@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import aclosing
+from dataclasses import replace
 from heapq import heappop, heappush
 from typing import Any, Generic
 
@@ -188,16 +189,17 @@ def _lean(item: Any, old: Any | None) -> Any:
 
 
 class Informers:
-    """One informer per kind and selection, however many ask for it."""
+    """One informer per kind and selection, however many ask for it; with a namespace, of that one only."""
 
-    def __init__(self, clock: Clock, chance: Chance, metrics: Metrics | None = None) -> None:
+    def __init__(self, clock: Clock, chance: Chance, metrics: Metrics | None = None, namespace: str = "") -> None:
         self._clock, self._chance, self._metrics = clock, chance, metrics or Metrics()
+        self._namespace = namespace
         self._informers: dict[tuple[Kind, Selection], Informer[Any]] = {}
         self._start: Callable[[Informer[Any]], None] | None = None
 
     def of(self, kind: Kind, selection: Selection | None = None) -> Informer[Any]:
         """The shared informer; its cache fills once the manager runs."""
-        place = (kind, selection or Selection())
+        place = (kind, self._restricted(kind, selection or Selection()))
         informer = self._informers.get(place)
         if informer is None:
             informer = self._informers[place] = Informer(kind, place[1], self._clock, self._metrics)
@@ -205,6 +207,11 @@ class Informers:
             if self._start is not None:
                 self._start(informer)
         return informer
+
+    def _restricted(self, kind: Kind, selection: Selection) -> Selection:
+        if selection.namespace or not address_of(kind).namespaced:
+            return selection
+        return replace(selection, namespace=self._namespace)
 
     def following(self, kind: Kind) -> list[Informer[Any]]:
         """All informers of one kind of object, typed or not."""

@@ -39,6 +39,8 @@ class ManagerSettings:
     backoff: Backoff = USUAL_BACKOFF
     grace: float = 30.0
     """Seconds for what is under way when asked to stop."""
+    namespace: str = ""
+    """The only one whose objects it looks at; left out, all."""
 
 
 class _Stopped(Exception):
@@ -58,11 +60,12 @@ class Manager:
     ) -> None:
         self._settings = settings or ManagerSettings()
         self._clock, self._chance = clock or SystemClock(), chance or SystemChance()
+        self.namespace = self._settings.namespace
         self.metrics = Metrics()
         self.leadership = self._candidate(client)
         self.client = GuardedClient(client, self._clock, self.metrics, self._may_write)
         """For controllers: what it refuses to write, another replica will."""
-        self.informers = Informers(self._clock, self._chance, self.metrics)
+        self.informers = Informers(self._clock, self._chance, self.metrics, self.namespace)
         self.recorder = Recorder(self._settings.name, self._clock, self._chance, self.metrics)
         self.controllers: list[Controller] = []
         self._companions: list[Callable[[], Coroutine[Any, Any, None]]] = []

@@ -121,17 +121,29 @@ def _owner(api_version: str, kind: str, name: str, uid: str, controls: bool | No
     return Owner(api_version.rpartition("/")[0], kind, name, uid, bool(controls))
 
 
-def owner_reference(obj: Any, kind: Kind) -> dict[str, Any]:
-    """What a child's `ownerReferences` say so that it goes when `obj` goes, and wakes its controller."""
-    address, identity = address_of(kind), identity_of(obj)
+def owner_reference(obj: Any, kind: Kind | None = None) -> dict[str, Any]:
+    """What a child's `ownerReferences` say so that it goes when `obj` goes, and wakes its controller.
+
+    `kind` is needed only where neither the class of an object nor the object itself says what it is."""
+    (api_version, name), identity = _what(obj, kind), identity_of(obj)
     return {
-        "apiVersion": address.api_version,
-        "kind": address.kind,
+        "apiVersion": api_version,
+        "kind": name,
         "name": identity.name,
         "uid": identity.uid,
         "controller": True,
         "blockOwnerDeletion": True,
     }
+
+
+def _what(obj: Any, kind: Kind | None) -> tuple[str, str]:
+    """The apiVersion and the kind of an object."""
+    if kind is None and isinstance(obj, dict):
+        if "apiVersion" not in obj or "kind" not in obj:
+            raise TypeError("an object that does not say its apiVersion and kind needs the address of its kind")
+        return obj["apiVersion"], obj["kind"]
+    address = address_of(type(obj) if kind is None else kind)
+    return address.api_version, address.kind
 
 
 def status_of(obj: Any) -> dict[str, Any]:

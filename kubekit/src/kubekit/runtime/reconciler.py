@@ -29,8 +29,9 @@ class Outcome:
     """How a visit to an object ended."""
 
     status: Any = None
-    """The whole status as it should be; None leaves it as it is. Times of conditions and observedGeneration are
-    filled in, and nothing is written when nothing differs."""
+    """The whole status as it should be, of the object's own class or a dict; None leaves it as it is. Times of
+    conditions and observedGeneration, where there is such a field (in a dict: where it stands), are filled in, and
+    nothing is written when nothing differs."""
     again: timedelta | None = None
     """When to look again if nothing happens before; None: only when something happens."""
     notes: tuple[Note, ...] = ()

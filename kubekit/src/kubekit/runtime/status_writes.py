@@ -64,7 +64,7 @@ def _is_news(status: str, before: str | None) -> bool:
 
 def _observed(obj: Any, status: Any) -> Status:
     new: Status = wire(status)
-    if "observed_generation" in getattr(status, "__struct_fields__", ()):
+    if "observed_generation" in getattr(status, "__struct_fields__", ()) or "observedGeneration" in new:
         new["observedGeneration"] = generation_of(obj)
     return new
 

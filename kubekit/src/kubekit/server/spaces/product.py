@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import kubekit
+from kubekit.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +13,6 @@ class Product:
 
     name: str = "kubekit"
     """Stands in versions (`v1.36.4+kubekit.0.1.0`) and as the name of the cluster in kubeconfigs."""
-    version: str = kubekit.__version__
+    version: str = __version__
     simulated: str = ""
     """Annotation of pods that only seem to run: for them nobody looks for a kubelet."""
