@@ -11,7 +11,7 @@ import pytest
 from butler.app import PRODUCT
 from kubekit.server.serve.server import Server
 
-pytest_plugins = ["testbed.running.fixtures"]
+pytest_plugins = ["kubekit.testing.plugin", "testbed.running.fixtures"]
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell that runs the tests in the background has Ctrl-C ignored, by all the commands that they start as well.

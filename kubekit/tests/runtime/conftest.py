@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from typing import Any
 
 import aiohttp
 import pytest
@@ -17,48 +19,60 @@ from kubekit.model.resource import Address
 from kubekit.runtime.events import EVENT
 from kubekit.runtime.leader import LEASE
 from kubekit.testing import deterministic_loop
+from kubekit.testing.deterministic_loop import Loop
 from testbed.running.servers import Cluster
-from tests.runtime import controller_world, leaping
-from tests.runtime.world import NAMESPACE, PART, Paint, Part, Widget
+from tests.runtime import leaping
+from tests.runtime.controller_world import World
+from tests.runtime.world import NAMESPACE, PART, Paint, Part, Widget, WidgetSpace
 
-WITH_AN_API = {"test_controller", "test_controller_errors", "test_events", "test_leader", "test_manager"}
-"""Files whose tests each have a world with an API."""
-ALSO = {
-    "test_an_unexpected_error_is_logged_once_with_its_trace",
-    "test_informers_are_shared_and_follow_the_api",
-    "test_logs_name_the_object_and_never_what_is_in_it",
-}
-"""Tests that make such a world themselves."""
 ONLY_IN_MEMORY = {
     "test_a_cancelled_manager_leaves_nothing_running": "counts tasks and watches of a server in the same process",
     "test_a_watch_that_says_nothing_any_more_is_noticed": "bookmarks come by the server's clock, which does not leap",
-    "test_the_endpoints_answer": "counts requests, and has an event loop of its own",
 }
 _DEFINITION = Address("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    name, wrapper = metafunc.function.__name__, metafunc.function.__qualname__
-    in_a_world = metafunc.module.__name__.rpartition(".")[2] in WITH_AN_API and wrapper.startswith("in_a_world.")
-    if name in ONLY_IN_MEMORY or not (in_a_world or name in ALSO):
-        return
-    real = pytest.param("real", marks=(pytest.mark.real, pytest.mark.timeout(180)))
-    metafunc.parametrize("api", ["memory", real], indirect=True)
+    """Whoever has a space of the fixture's making has it on both servers."""
+    if "space" in metafunc.fixturenames and metafunc.function.__name__ not in ONLY_IN_MEMORY:
+        real = pytest.param("real", marks=(pytest.mark.real, pytest.mark.timeout(180)))
+        metafunc.parametrize("real_api", ["memory", real], indirect=True)
 
 
-@pytest.fixture(autouse=True)
-def api(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which API the test's world has: one in memory, or a real one, on which time leaps."""
+@pytest.fixture
+def real_api(request: pytest.FixtureRequest) -> Config | None:
+    """The way to a real API, with nothing left of the test before; None for one in memory."""
     if getattr(request, "param", "memory") == "memory":
-        return
-    config = request.getfixturevalue("with_our_kinds")
+        return None
+    config: Config = request.getfixturevalue("with_our_kinds")
     asyncio.run(_clean(config))
+    return config
+
+
+@pytest.fixture
+def kubekit_loop(kubekit_seed: int, real_api: Config | None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A deterministic loop, or one for a real API, on which time leaps."""
+    if real_api is None:
+        with deterministic_loop.opened(kubekit_seed) as loop:
+            yield loop
+        return
     traffic = leaping.Traffic()
     monkeypatch.setattr(aiohttp.ClientSession, "_request", traffic.counted(aiohttp.ClientSession._request))
-    monkeypatch.setattr(deterministic_loop, "run", leaping.runner(traffic))
-    for module in (request.module, controller_world):
-        if hasattr(module, "MemorySpace"):
-            monkeypatch.setattr(module, "MemorySpace", leaping.space_on(config))
+    with leaping.opened(kubekit_seed, traffic) as leaping_loop:
+        yield leaping_loop
+
+
+@pytest.fixture
+async def space(kubekit_loop: Any, real_api: Config | None) -> WidgetSpace | leaping.RealSpace:
+    if real_api is None:
+        return WidgetSpace(kubekit_loop.clock, kubekit_loop.chance)
+    return leaping.RealSpace(real_api, kubekit_loop)
+
+
+@pytest.fixture
+async def world(kubekit_loop: Loop, space: WidgetSpace) -> World:
+    """A scripted controller; who needs another world makes it in place of this one."""
+    return World(kubekit_loop, space)
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from msgspec import structs
@@ -14,9 +14,8 @@ from kubekit.runtime.events import EVENT
 from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.runtime.queue import Backoff
 from kubekit.runtime.reconciler import Outcome, Reconciler
-from kubekit.testing import deterministic_loop
 from kubekit.testing.deterministic_loop import Loop
-from tests.runtime.world import NAMESPACE, MemorySpace, Widget, widget
+from tests.runtime.world import NAMESPACE, Widget, WidgetSpace, widget
 
 Act = Callable[[Widget], Awaitable[Outcome]]
 
@@ -66,9 +65,8 @@ async def done(obj: Widget) -> Outcome:
 class World:
     """An API, a manager and a scripted controller."""
 
-    def __init__(self, loop: Loop) -> None:
-        self.loop = loop
-        self.space = MemorySpace(loop.clock, loop.chance)
+    def __init__(self, loop: Loop, space: WidgetSpace) -> None:
+        self.loop, self.space = loop, space
         self.user = self.space.client()
         self.client = Counting(self.space.client())
         self.manager = Manager(
@@ -95,17 +93,6 @@ class World:
 
     def count(self, result: str) -> float:
         return self.manager.metrics.reconciles.get("widgets", result)
-
-
-def in_a_world(test: Callable[[World], Coroutine[Any, Any, None]]) -> Callable[[], None]:
-    def run() -> None:
-        async def main(loop: Loop) -> None:
-            await test(World(loop))
-
-        deterministic_loop.run(main, seed=1)
-
-    run.__name__ = test.__name__
-    return run
 
 
 def answering(**status: Any) -> Act:

@@ -6,12 +6,13 @@ from __future__ import annotations
 import asyncio
 import selectors
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from kubekit.client.config import Config
 from kubekit.client.http import HttpClient
-from kubekit.clock import Chance, Clock, SeededChance
+from kubekit.clock import SeededChance
 from kubekit.testing import deterministic_loop
 
 T = TypeVar("T")
@@ -56,7 +57,7 @@ class _Selector(selectors.DefaultSelector):
 
 
 class Loop(asyncio.SelectorEventLoop):
-    """Has what the tests use of `deterministic.Loop`."""
+    """Has what the tests use of `deterministic_loop.Loop`."""
 
     def __init__(self, seed: int, traffic: Traffic) -> None:
         self._leaping = _Selector(traffic)
@@ -78,18 +79,15 @@ class _Clock:
     sleep = deterministic_loop.Clock.sleep
 
 
-def runner(traffic: Traffic) -> Callable[[Callable[[Loop], Coroutine[Any, Any, T]], int], T]:
-    """What to use in place of `deterministic.run`."""
-
-    def run(main: Callable[[Loop], Coroutine[Any, Any, T]], seed: int) -> T:
-        loop = Loop(seed, traffic)
-        try:
-            return loop.run_until_complete(main(loop))
-        finally:
-            loop.run_until_complete(_end(loop))
-            loop.close()
-
-    return run
+@contextmanager
+def opened(seed: int, traffic: Traffic) -> Iterator[Loop]:
+    """What to use in place of `deterministic_loop.opened`."""
+    loop = Loop(seed, traffic)
+    try:
+        yield loop
+    finally:
+        loop.run_until_complete(_end(loop))
+        loop.close()
 
 
 async def _end(loop: Loop) -> None:
@@ -103,18 +101,13 @@ async def _end(loop: Loop) -> None:
     await asyncio.sleep(0.01)
 
 
-def space_on(config: Config) -> Callable[[Clock, Chance], Any]:
-    """What to use in place of `MemorySpace`."""
+class RealSpace:
+    """What to use in place of a space in memory, as far as tests need more of it than a client."""
 
-    class RealSpace:
-        def __init__(self, clock: Clock, chance: Chance) -> None:
-            pass
+    def __init__(self, config: Config, loop: Loop) -> None:
+        self._config, self._loop = config, loop
 
-        def client(self) -> HttpClient:
-            made = HttpClient(config)
-            loop = asyncio.get_running_loop()
-            assert isinstance(loop, Loop)
-            loop.clients.append(made)
-            return made
-
-    return RealSpace
+    def client(self) -> HttpClient:
+        made = HttpClient(self._config)
+        self._loop.clients.append(made)
+        return made

@@ -14,7 +14,7 @@ from kubekit.server.store.events import Event
 from kubekit.testing.deterministic_loop import Loop
 from kubekit.testing.faults import Faults
 from tests.runtime.witnesses import Record, Replica
-from tests.runtime.world import NAMESPACE, PART, Cloud, MemorySpace, Paint, Widget, paint, widget
+from tests.runtime.world import NAMESPACE, PART, Cloud, Paint, Widget, WidgetSpace, paint, widget
 
 NAMES = ("ant", "bee", "cow")
 _PAINTS = ("matt", "gloss")
@@ -28,7 +28,7 @@ class Stage:
 
     def __init__(self, loop: Loop, seed: int) -> None:
         self._loop, self._random = loop, random.Random(f"history {seed}")
-        space = MemorySpace(loop.clock, loop.chance)
+        space = WidgetSpace(loop.clock, loop.chance)
         self.record = Record(space, Cloud(loop.clock))
         space.store.listen(self.record.see)
         space.store.listen(self._see_part)

@@ -18,11 +18,10 @@ from kubekit.runtime.events import EVENT
 from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.runtime.objects import Kind
 from kubekit.runtime.reconciler import Note, Outcome, Watch
-from tests.runtime.controller_world import Counting, Scripted, World, answering, done, in_a_world
+from tests.runtime.controller_world import Counting, Scripted, World, answering, done
 from tests.runtime.world import NAMESPACE, Paint, Widget, paint, widget
 
 
-@in_a_world
 async def test_the_status_is_written_once_with_only_what_changed(world: World) -> None:
     world.controller.act = answering(parts=3)
     await world.start()
@@ -34,7 +33,6 @@ async def test_the_status_is_written_once_with_only_what_changed(world: World) -
     assert len(world.controller.seen) == 1
 
 
-@in_a_world
 async def test_a_change_brings_another_visit_but_no_needless_write(world: World) -> None:
     world.controller.act = answering(parts=3)
     await world.start()
@@ -46,7 +44,6 @@ async def test_a_change_brings_another_visit_but_no_needless_write(world: World)
     assert world.client.writes() == [("patch", "status")]
 
 
-@in_a_world
 async def test_what_the_status_no_longer_says_is_removed_and_the_rest_stays(world: World) -> None:
     async def act(obj: Widget) -> Outcome:
         return Outcome(structs.replace(obj.status, parts=None))
@@ -61,7 +58,6 @@ async def test_what_the_status_no_longer_says_is_removed_and_the_rest_stays(worl
     assert (status.parts, status.colour, status.observed_generation) == (None, "red", 2)
 
 
-@in_a_world
 async def test_an_outcome_says_when_to_come_again(world: World) -> None:
     async def act(obj: Widget) -> Outcome:
         return Outcome(again=timedelta(seconds=20) if len(world.controller.seen) < 3 else None)
@@ -74,7 +70,6 @@ async def test_an_outcome_says_when_to_come_again(world: World) -> None:
     assert world.count("requeue_after") == 2
 
 
-@in_a_world
 async def test_the_finalizer_is_there_before_the_work_begins_and_until_it_is_undone(world: World) -> None:
     steps: list[str] = []
 
@@ -100,7 +95,6 @@ async def test_the_finalizer_is_there_before_the_work_begins_and_until_it_is_und
         await world.get()
 
 
-@in_a_world
 async def test_who_wants_to_see_the_end_of_objects_does(world: World) -> None:
     world.controller.sees_ending = True
     await world.start()
@@ -112,7 +106,6 @@ async def test_who_wants_to_see_the_end_of_objects_does(world: World) -> None:
     assert [one.deleting for one in world.controller.seen] == [False, True]
 
 
-@in_a_world
 async def test_events_name_their_source_and_leave_conditions_out_if_asked_to(world: World) -> None:
     async def act(obj: Widget) -> Outcome:
         conditions = merged(obj.status.conditions, condition("Ready", True, "Painted"))
@@ -130,7 +123,6 @@ async def test_events_name_their_source_and_leave_conditions_out_if_asked_to(wor
     assert told == [("Done", "painter")]
 
 
-@in_a_world
 async def test_a_change_of_what_does_not_matter_wakes_nobody(world: World) -> None:
     world.controller.watches = (Watch(Paint, lambda one: [f"{NAMESPACE}/a"], matters=lambda one: one.spec.colour),)
     await world.start()
@@ -146,7 +138,6 @@ async def test_a_change_of_what_does_not_matter_wakes_nobody(world: World) -> No
     assert len(world.controller.seen) == visits + 1
 
 
-@in_a_world
 async def test_other_finalizers_stay(world: World) -> None:
     world.controller.finalizer = "test/held"
     await world.start()
@@ -174,7 +165,6 @@ class Lagging(Counting):
                 yield event
 
 
-@in_a_world
 async def test_what_is_undone_is_not_undone_again_while_the_cache_does_not_know(world: World) -> None:
     undone: list[str] = []
 
@@ -200,7 +190,6 @@ async def test_what_is_undone_is_not_undone_again_while_the_cache_does_not_know(
         assert len(set(undone)) == len(undone) == life
 
 
-@in_a_world
 async def test_notes_become_events_only_when_something_changed(world: World) -> None:
     async def act(obj: Widget) -> Outcome:
         return Outcome(structs.replace(obj.status, parts=3), notes=(Note("Assembled", "three parts"),))
@@ -216,7 +205,6 @@ async def test_notes_become_events_only_when_something_changed(world: World) -> 
     assert events[0]["involvedObject"]["name"] == "a"
 
 
-@in_a_world
 async def test_a_write_refused_as_outdated_is_no_error_and_is_made_up_for(world: World) -> None:
     async def act(obj: Widget) -> Outcome:
         if len(world.controller.seen) == 1:
@@ -231,7 +219,6 @@ async def test_a_write_refused_as_outdated_is_no_error_and_is_made_up_for(world:
     assert world.count("error") == 0
 
 
-@in_a_world
 async def test_an_object_that_disappears_during_the_visit_is_no_error(world: World) -> None:
     async def act(obj: Widget) -> Outcome:
         await world.user.delete(Widget, "a", NAMESPACE)
@@ -244,7 +231,6 @@ async def test_an_object_that_disappears_during_the_visit_is_no_error(world: Wor
     assert (world.count("error"), world.count("success")) == (0, 1)
 
 
-@in_a_world
 async def test_a_stop_finishes_what_is_under_way_and_begins_nothing_more(world: World) -> None:
     async def act(obj: Widget) -> Outcome:
         await asyncio.sleep(5)
@@ -261,7 +247,6 @@ async def test_a_stop_finishes_what_is_under_way_and_begins_nothing_more(world: 
     assert sorted([(await world.get(name)).status.parts or 0 for name in "abc"]) == [0, 1, 1]
 
 
-@in_a_world
 async def test_nothing_is_asked_of_the_api_while_nothing_happens(world: World) -> None:
     world.controller.act = answering(parts=1)
     await world.start()
@@ -272,7 +257,6 @@ async def test_nothing_is_asked_of_the_api_while_nothing_happens(world: World) -
     assert world.client.calls == []
 
 
-@in_a_world
 async def test_two_controllers_of_one_name_are_refused(world: World) -> None:
     world.manager.add(Scripted(done))
     with pytest.raises(ValueError, match="widgets"):

@@ -13,11 +13,10 @@ from kubekit.client.protocol import Selection
 from kubekit.errors import Conflict, Details, Forbidden, InvalidConfiguration, ServiceUnavailable, TooManyRequests
 from kubekit.runtime.events import EVENT
 from kubekit.runtime.reconciler import Outcome
-from tests.runtime.controller_world import World, answering, failing, in_a_world
+from tests.runtime.controller_world import World, answering, failing
 from tests.runtime.world import NAMESPACE, Widget, widget
 
 
-@in_a_world
 async def test_a_retryable_error_is_tried_again_later_and_later(world: World) -> None:
     moments: list[float] = []
 
@@ -35,7 +34,6 @@ async def test_a_retryable_error_is_tried_again_later_and_later(world: World) ->
     assert await world.reasons() == ["ServiceUnavailable"]
 
 
-@in_a_world
 async def test_the_api_may_say_how_long_to_wait(world: World) -> None:
     world.controller.act = failing(TooManyRequests("slow down", Details(retry_after=17)), times=1)
     await world.start()
@@ -46,7 +44,6 @@ async def test_the_api_may_say_how_long_to_wait(world: World) -> None:
     assert len(world.controller.seen) == 2
 
 
-@in_a_world
 async def test_a_final_error_is_shown_once_and_taken_back_when_it_is_over(world: World) -> None:
     world.controller.act = failing(InvalidConfiguration("default/a", "spec.size", "too large"))
     await world.start()
@@ -66,7 +63,6 @@ async def test_a_final_error_is_shown_once_and_taken_back_when_it_is_over(world:
     assert shown.status == "True"
 
 
-@in_a_world
 async def test_a_final_error_is_looked_at_again_after_a_long_time(world: World) -> None:
     world.controller.act = failing(Forbidden("may not"), times=1)
     await world.start()
@@ -75,7 +71,6 @@ async def test_a_final_error_is_looked_at_again_after_a_long_time(world: World) 
     assert (await world.get()).status.parts == 1
 
 
-@in_a_world
 async def test_a_conflict_is_silent(world: World) -> None:
     world.controller.act = failing(Conflict("someone was quicker"), times=2)
     await world.start()
@@ -86,27 +81,24 @@ async def test_a_conflict_is_silent(world: World) -> None:
     assert (world.count("requeue"), world.count("error")) == (2, 0)
 
 
-def test_an_unexpected_error_is_logged_once_with_its_trace(caplog: pytest.LogCaptureFixture) -> None:
-    @in_a_world
-    async def play(world: World) -> None:
-        world.controller.act = failing(KeyError("hunter2"), times=3)
+async def test_an_unexpected_error_is_logged_once_with_its_trace(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.controller.act = failing(KeyError("hunter2"), times=3)
+    with caplog.at_level(logging.INFO, "kubekit.runtime"):
         await world.start()
         await world.user.create(widget("a"))
         await asyncio.sleep(20)
-        assert (await world.get()).status.parts == 1
-        assert world.manager.metrics.panics.get("widgets") == 3
-        assert [event["message"] for event in (await world.user.list(EVENT, Selection(NAMESPACE))).items] == [
-            "unexpected KeyError"
-        ]
-
-    with caplog.at_level(logging.INFO, "kubekit.runtime"):
-        play()
+    assert (await world.get()).status.parts == 1
+    assert world.manager.metrics.panics.get("widgets") == 3
+    assert [event["message"] for event in (await world.user.list(EVENT, Selection(NAMESPACE))).items] == [
+        "unexpected KeyError"
+    ]
     failed = [record for record in caplog.records if record.getMessage().startswith("failed")]
     assert [record.exc_info is not None for record in failed] == [True, False, False]
     assert all("controller=widgets key=default/a" in record.getMessage() for record in failed)
 
 
-@in_a_world
 async def test_of_several_errors_at_once_a_mendable_one_counts(world: World) -> None:
     async def act(obj: Widget) -> Outcome:
         if len(world.controller.seen) > 1:
@@ -120,7 +112,6 @@ async def test_of_several_errors_at_once_a_mendable_one_counts(world: World) -> 
     assert (await world.get()).status.parts == 1
 
 
-@in_a_world
 async def test_a_visit_that_takes_too_long_is_given_up(world: World) -> None:
     async def act(obj: Widget) -> Outcome:
         if len(world.controller.seen) == 1:
@@ -135,7 +126,6 @@ async def test_a_visit_that_takes_too_long_is_given_up(world: World) -> None:
     assert world.manager.metrics.timeouts.get("widgets") == 1
 
 
-@in_a_world
 async def test_a_part_that_is_cancelled_does_not_end_the_worker(world: World) -> None:
     async def act(obj: Widget) -> Outcome:
         if len(world.controller.seen) <= 4:
@@ -149,7 +139,6 @@ async def test_a_part_that_is_cancelled_does_not_end_the_worker(world: World) ->
     assert (await world.get()).status.parts == 1
 
 
-@in_a_world
 async def test_an_error_in_the_outcome_saves_the_status_first(world: World) -> None:
     async def act(obj: Widget) -> Outcome:
         error = ServiceUnavailable("half way") if len(world.controller.seen) == 1 else None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
 from typing import Any
+
+import pytest
 
 from kubekit.client.protocol import Selection
 from kubekit.errors import Forbidden, ServiceUnavailable
@@ -12,9 +13,8 @@ from kubekit.runtime.client_wrapper import Call, Go, WrappedClient
 from kubekit.runtime.events import EVENT, Recorder
 from kubekit.runtime.metrics import Metrics
 from kubekit.runtime.reconciler import Note
-from kubekit.testing import deterministic_loop
 from kubekit.testing.deterministic_loop import Loop
-from tests.runtime.world import NAMESPACE, MemorySpace, Widget, widget
+from tests.runtime.world import NAMESPACE, Widget, WidgetSpace, widget
 
 
 class Failing(WrappedClient):
@@ -27,8 +27,8 @@ class Failing(WrappedClient):
 
 
 class World:
-    def __init__(self, loop: Loop) -> None:
-        self.client = Failing(MemorySpace(loop.clock, loop.chance).client())
+    def __init__(self, loop: Loop, space: WidgetSpace) -> None:
+        self.client = Failing(space.client())
         self.metrics = Metrics()
         self.recorder = Recorder("test", loop.clock, loop.chance, self.metrics)
 
@@ -49,20 +49,13 @@ class World:
         )
 
 
-def in_a_world(test: Callable[[World], Coroutine[Any, Any, None]]) -> Callable[[], None]:
-    def run() -> None:
-        async def main(loop: Loop) -> None:
-            world = World(loop)
-            await world.start()
-            await test(world)
-
-        deterministic_loop.run(main, seed=1)
-
-    run.__name__ = test.__name__
-    return run
+@pytest.fixture
+async def world(kubekit_loop: Loop, space: WidgetSpace) -> World:
+    made = World(kubekit_loop, space)
+    await made.start()
+    return made
 
 
-@in_a_world
 async def test_the_same_event_is_counted_not_repeated(world: World) -> None:
     for _ in range(3):
         world.say("once")
@@ -70,7 +63,6 @@ async def test_the_same_event_is_counted_not_repeated(world: World) -> None:
     assert await world.told() == [("once", 3)]
 
 
-@in_a_world
 async def test_after_a_long_time_it_is_another_event(world: World) -> None:
     world.say("once")
     await asyncio.sleep(1000)
@@ -78,7 +70,6 @@ async def test_after_a_long_time_it_is_another_event(world: World) -> None:
     assert await world.told() == [("once", 1), ("once", 1)]
 
 
-@in_a_world
 async def test_many_similar_events_are_put_together(world: World) -> None:
     for number in range(15):
         world.say(f"number {number}")
@@ -87,7 +78,6 @@ async def test_many_similar_events_are_put_together(world: World) -> None:
     assert told[0] == ("(combined from similar events): number 14", 5)
 
 
-@in_a_world
 async def test_an_object_cannot_flood_the_api(world: World) -> None:
     for number in range(100):
         world.say("x", reason=f"Reason{number}")
@@ -98,7 +88,6 @@ async def test_an_object_cannot_flood_the_api(world: World) -> None:
     assert ("y", 1) in await world.told()
 
 
-@in_a_world
 async def test_an_outage_delays_an_event(world: World) -> None:
     world.client.error = ServiceUnavailable("down")
     world.say("late")
@@ -108,7 +97,6 @@ async def test_an_outage_delays_an_event(world: World) -> None:
     assert await world.told() == [("late", 1)]
 
 
-@in_a_world
 async def test_an_event_that_is_refused_is_dropped_in_silence(world: World) -> None:
     world.client.error = Forbidden("no")
     world.say("lost")
@@ -119,7 +107,6 @@ async def test_an_event_that_is_refused_is_dropped_in_silence(world: World) -> N
     assert world.metrics.dropped_events.get("refused") == 1
 
 
-@in_a_world
 async def test_an_event_that_expired_begins_anew(world: World) -> None:
     world.say("again")
     await asyncio.sleep(1)

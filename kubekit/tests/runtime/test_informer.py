@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -13,17 +12,8 @@ from msgspec import structs
 from kubekit.client.protocol import Listed, Selection, Signal, Watched
 from kubekit.runtime.informer import Informer, Informers
 from kubekit.runtime.objects import key_of, version_of
-from kubekit.testing import deterministic_loop
 from kubekit.testing.deterministic_loop import Loop
-from tests.runtime.world import NAMESPACE, PART, MemorySpace, Paint, PaintSpec, paint
-
-
-def in_a_loop(test: Callable[[Loop], Coroutine[Any, Any, None]]) -> Callable[[], None]:
-    def run() -> None:
-        deterministic_loop.run(test, seed=1)
-
-    run.__name__ = test.__name__
-    return run
+from tests.runtime.world import NAMESPACE, PART, Paint, PaintSpec, WidgetSpace, paint
 
 
 def item(name: str, version: int, colour: str = "red") -> dict[str, Any]:
@@ -57,18 +47,16 @@ def informer(loop: Loop) -> tuple[Informer[Any], Told]:
     return made, told
 
 
-@in_a_loop
-async def test_a_first_list_is_told_but_is_no_news(loop: Loop) -> None:
-    cache, told = informer(loop)
+async def test_a_first_list_is_told_but_is_no_news(kubekit_loop: Loop) -> None:
+    cache, told = informer(kubekit_loop)
     cache.take(listed(5, item("a", 3), item("b", 4)))
     assert told.changes == [("new", "a", False), ("new", "b", False)]
     assert cache.synced
     assert cache.version == 5
 
 
-@in_a_loop
-async def test_a_later_list_tells_only_what_differs_also_what_is_gone(loop: Loop) -> None:
-    cache, told = informer(loop)
+async def test_a_later_list_tells_only_what_differs_also_what_is_gone(kubekit_loop: Loop) -> None:
+    cache, told = informer(kubekit_loop)
     cache.take(listed(5, item("a", 3), item("b", 4), item("c", 5)))
     told.changes.clear()
     cache.take(listed(9, item("a", 3), item("b", 8), item("d", 9)))
@@ -76,9 +64,8 @@ async def test_a_later_list_tells_only_what_differs_also_what_is_gone(loop: Loop
     assert f"{NAMESPACE}/c" not in cache
 
 
-@in_a_loop
-async def test_what_comes_twice_or_late_changes_nothing(loop: Loop) -> None:
-    cache, told = informer(loop)
+async def test_what_comes_twice_or_late_changes_nothing(kubekit_loop: Loop) -> None:
+    cache, told = informer(kubekit_loop)
     cache.take(listed(5, item("a", 5)))
     cache.take(changed(Signal.MODIFIED, item("a", 7, "blue")))
     told.changes.clear()
@@ -88,9 +75,8 @@ async def test_what_comes_twice_or_late_changes_nothing(loop: Loop) -> None:
     assert [one["spec"]["colour"] for one in cache] == ["blue"]
 
 
-@in_a_loop
-async def test_a_bookmark_moves_the_version(loop: Loop) -> None:
-    cache, _ = informer(loop)
+async def test_a_bookmark_moves_the_version(kubekit_loop: Loop) -> None:
+    cache, _ = informer(kubekit_loop)
     cache.take(listed(5))
     reached: list[int] = []
     cache.when_at(8, lambda: reached.append(cache.version))
@@ -100,9 +86,8 @@ async def test_a_bookmark_moves_the_version(loop: Loop) -> None:
     assert reached == [9]
 
 
-@in_a_loop
-async def test_a_history_that_begins_anew_ends_all_waiting(loop: Loop) -> None:
-    cache, _ = informer(loop)
+async def test_a_history_that_begins_anew_ends_all_waiting(kubekit_loop: Loop) -> None:
+    cache, _ = informer(kubekit_loop)
     cache.take(listed(50))
     reached: list[bool] = []
     cache.when_at(60, lambda: reached.append(True))
@@ -110,9 +95,8 @@ async def test_a_history_that_begins_anew_ends_all_waiting(loop: Loop) -> None:
     assert (reached, cache.epoch, cache.version) == ([True], 1, 10)
 
 
-@in_a_loop
-async def test_handlers_see_the_change_in_the_cache_and_its_indexes(loop: Loop) -> None:
-    cache, _ = informer(loop)
+async def test_handlers_see_the_change_in_the_cache_and_its_indexes(kubekit_loop: Loop) -> None:
+    cache, _ = informer(kubekit_loop)
     cache.index("colour", lambda obj: [obj["spec"]["colour"]])
     seen: list[list[str]] = []
     cache.handle(lambda old, new, news: seen.append(cache.keys_by("colour", "blue")))
@@ -122,9 +106,8 @@ async def test_handlers_see_the_change_in_the_cache_and_its_indexes(loop: Loop) 
     assert seen == [[], [f"{NAMESPACE}/a"], []]
 
 
-@in_a_loop
-async def test_an_index_follows_every_change(loop: Loop) -> None:
-    cache, _ = informer(loop)
+async def test_an_index_follows_every_change(kubekit_loop: Loop) -> None:
+    cache, _ = informer(kubekit_loop)
     cache.take(listed(5, item("a", 3), item("b", 4, "blue")))
     cache.index("colour", colours := lambda obj: [obj["spec"]["colour"]])
     cache.index("colour", colours)
@@ -135,16 +118,14 @@ async def test_an_index_follows_every_change(loop: Loop) -> None:
         cache.index("colour", lambda obj: [])
 
 
-@in_a_loop
-async def test_managed_fields_are_not_kept(loop: Loop) -> None:
-    cache, _ = informer(loop)
+async def test_managed_fields_are_not_kept(kubekit_loop: Loop) -> None:
+    cache, _ = informer(kubekit_loop)
     cache.take(listed(5, item("a", 3)))
     assert ["managedFields" in one["metadata"] for one in cache] == [False]
 
 
-@in_a_loop
-async def test_a_spec_that_has_not_changed_is_kept_once(loop: Loop) -> None:
-    cache: Informer[Any] = Informer(Paint, Selection(), loop.clock)
+async def test_a_spec_that_has_not_changed_is_kept_once(kubekit_loop: Loop) -> None:
+    cache: Informer[Any] = Informer(Paint, Selection(), kubekit_loop.clock)
     cache.take(Listed((first := paint("a", "red"),), "1"))
     newer = structs.replace(first.metadata, resource_version="2")
     labelled = structs.replace(first, metadata=newer, spec=PaintSpec(colour="red"))
@@ -155,16 +136,14 @@ async def test_a_spec_that_has_not_changed_is_kept_once(loop: Loop) -> None:
     assert [one.spec.colour for one in cache] == ["blue"]
 
 
-@in_a_loop
-async def test_informers_of_one_kind_are_told_apart(loop: Loop) -> None:
-    informers = Informers(loop.clock, loop.chance)
+async def test_informers_of_one_kind_are_told_apart(kubekit_loop: Loop) -> None:
+    informers = Informers(kubekit_loop.clock, kubekit_loop.chance)
     names = [informers.of(PART).name, informers.of(PART, Selection(NAMESPACE, "a=b")).name]
     assert names == ["parts.example.com", "parts.example.com[default,a=b]"]
 
 
-@in_a_loop
-async def test_a_late_handler_hears_of_what_there_is(loop: Loop) -> None:
-    cache, _ = informer(loop)
+async def test_a_late_handler_hears_of_what_there_is(kubekit_loop: Loop) -> None:
+    cache, _ = informer(kubekit_loop)
     cache.take(listed(5, item("a", 3)))
     late = Told()
     cache.handle(late)
@@ -178,9 +157,8 @@ def fail(old: Any, new: Any, news: bool) -> None:
     raise ZeroDivisionError
 
 
-@in_a_loop
-async def test_a_failing_handler_does_not_stop_the_others(loop: Loop) -> None:
-    cache: Informer[Any] = Informer(PART, Selection(), loop.clock)
+async def test_a_failing_handler_does_not_stop_the_others(kubekit_loop: Loop) -> None:
+    cache: Informer[Any] = Informer(PART, Selection(), kubekit_loop.clock)
     cache.handle(fail)
     told = Told()
     cache.handle(told)
@@ -188,11 +166,10 @@ async def test_a_failing_handler_does_not_stop_the_others(loop: Loop) -> None:
     assert told.changes == [("new", "a", False)]
 
 
-@in_a_loop
-async def test_informers_are_shared_and_follow_the_api(loop: Loop) -> None:
-    client = MemorySpace(loop.clock, loop.chance).client()
+async def test_informers_are_shared_and_follow_the_api(kubekit_loop: Loop, space: WidgetSpace) -> None:
+    client = space.client()
     await client.create(paint("gloss", "blue"))
-    informers = Informers(loop.clock, loop.chance)
+    informers = Informers(kubekit_loop.clock, kubekit_loop.chance)
     paints = informers.of(Paint)
     assert informers.of(Paint) is paints
     assert informers.of(Paint, Selection(labels="a=b")) is not paints
@@ -206,10 +183,9 @@ async def test_informers_are_shared_and_follow_the_api(loop: Loop) -> None:
     following.cancel()
 
 
-@in_a_loop
-async def test_an_informer_that_comes_too_late_is_refused_without_a_trace(loop: Loop) -> None:
-    informers = Informers(loop.clock, loop.chance)
-    following = asyncio.ensure_future(informers.run(MemorySpace(loop.clock, loop.chance).client()))
+async def test_an_informer_that_comes_too_late_is_refused_without_a_trace(kubekit_loop: Loop) -> None:
+    informers = Informers(kubekit_loop.clock, kubekit_loop.chance)
+    following = asyncio.ensure_future(informers.run(WidgetSpace(kubekit_loop.clock, kubekit_loop.chance).client()))
     await asyncio.sleep(1)
     following.cancel()
     await asyncio.wait([following])

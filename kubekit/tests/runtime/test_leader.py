@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -13,9 +12,8 @@ from kubekit.runtime.client_wrapper import Call, Go, WrappedClient
 from kubekit.runtime.guarded_client import GuardedClient
 from kubekit.runtime.leader import LEASE, Election, Leadership
 from kubekit.runtime.metrics import Metrics
-from kubekit.testing import deterministic_loop
 from kubekit.testing.deterministic_loop import Loop
-from tests.runtime.world import NAMESPACE, MemorySpace, paint
+from tests.runtime.world import NAMESPACE, WidgetSpace, paint
 
 ELECTION = Election("test", NAMESPACE)
 
@@ -37,9 +35,8 @@ class Line(WrappedClient):
 
 
 class World:
-    def __init__(self, loop: Loop) -> None:
-        self.loop = loop
-        self.space = MemorySpace(loop.clock, loop.chance)
+    def __init__(self, loop: Loop, space: WidgetSpace) -> None:
+        self.loop, self.space = loop, space
         self.client = self.space.client()
 
     def candidate(self, name: str) -> tuple[Leadership, Line]:
@@ -51,18 +48,11 @@ class World:
         return spec
 
 
-def in_a_world(test: Callable[[World], Coroutine[Any, Any, None]]) -> Callable[[], None]:
-    def run() -> None:
-        async def main(loop: Loop) -> None:
-            await test(World(loop))
-
-        deterministic_loop.run(main, seed=1)
-
-    run.__name__ = test.__name__
-    return run
+@pytest.fixture
+async def world(kubekit_loop: Loop, space: WidgetSpace) -> World:
+    return World(kubekit_loop, space)
 
 
-@in_a_world
 async def test_the_first_candidate_leads_and_the_second_waits(world: World) -> None:
     first, _ = world.candidate("first")
     second, _ = world.candidate("second")
@@ -77,7 +67,6 @@ async def test_the_first_candidate_leads_and_the_second_waits(world: World) -> N
     waiting.cancel()
 
 
-@in_a_world
 async def test_who_cannot_renew_stops_before_another_begins(world: World) -> None:
     first, line = world.candidate("first")
     second, _ = world.candidate("second")
@@ -95,7 +84,6 @@ async def test_who_cannot_renew_stops_before_another_begins(world: World) -> Non
     assert (await world.lease())["leaseTransitions"] == 1
 
 
-@in_a_world
 async def test_a_connection_that_hangs_is_as_good_as_none(world: World) -> None:
     first, line = world.candidate("first")
     await first.campaign()
@@ -106,7 +94,6 @@ async def test_a_connection_that_hangs_is_as_good_as_none(world: World) -> None:
     assert not first.holds()
 
 
-@in_a_world
 async def test_a_release_lets_the_next_lead_at_once(world: World) -> None:
     first, _ = world.candidate("first")
     second, _ = world.candidate("second")
@@ -120,7 +107,6 @@ async def test_a_release_lets_the_next_lead_at_once(world: World) -> None:
     assert world.loop.time() - released <= 1.2 * ELECTION.retry_period
 
 
-@in_a_world
 async def test_a_lease_someone_else_took_is_given_up(world: World) -> None:
     first, _ = world.candidate("first")
     await first.campaign()
@@ -130,7 +116,6 @@ async def test_a_lease_someone_else_took_is_given_up(world: World) -> None:
     assert (await world.lease())["holderIdentity"] == "thief"
 
 
-@in_a_world
 async def test_leading_costs_one_request_per_period(world: World) -> None:
     first, line = world.candidate("first")
     await first.campaign()
@@ -141,7 +126,6 @@ async def test_leading_costs_one_request_per_period(world: World) -> None:
     keeping.cancel()
 
 
-@in_a_world
 async def test_a_lease_left_by_a_crash_is_taken_after_its_time(world: World) -> None:
     first, _ = world.candidate("first")
     await first.campaign()
@@ -151,7 +135,6 @@ async def test_a_lease_left_by_a_crash_is_taken_after_its_time(world: World) -> 
     assert ELECTION.lease_duration <= world.loop.time() - crashed <= ELECTION.lease_duration + 2 * ELECTION.retry_period
 
 
-@in_a_world
 async def test_a_client_writes_only_while_it_may(world: World) -> None:
     leads = [True]
     client = GuardedClient(world.client, world.loop.clock, Metrics(), lambda: leads[0])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Coroutine
 from typing import Any
 
 import aiohttp
@@ -19,9 +18,8 @@ from kubekit.runtime.leader import Election
 from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.runtime.metrics import Metrics
 from kubekit.runtime.reconciler import Outcome
-from kubekit.testing import deterministic_loop
 from kubekit.testing.deterministic_loop import Loop
-from tests.runtime.world import NAMESPACE, Cloud, MemorySpace, Widget, Widgets, paint, widget
+from tests.runtime.world import NAMESPACE, Cloud, Widget, Widgets, WidgetSpace, paint, widget
 
 ELECTION = Election("test", NAMESPACE)
 
@@ -42,9 +40,8 @@ class Line(WrappedClient):
 
 
 class World:
-    def __init__(self, loop: Loop) -> None:
-        self.loop = loop
-        self.space = MemorySpace(loop.clock, loop.chance)
+    def __init__(self, loop: Loop, space: WidgetSpace) -> None:
+        self.loop, self.space = loop, space
         self.client = self.space.client()
         self.cloud = Cloud(loop.clock)
 
@@ -60,18 +57,11 @@ class World:
         return ready is not None and ready.status == "True"
 
 
-def in_a_world(test: Callable[[World], Coroutine[Any, Any, None]]) -> Callable[[], None]:
-    def run() -> None:
-        async def main(loop: Loop) -> None:
-            await test(World(loop))
-
-        deterministic_loop.run(main, seed=1)
-
-    run.__name__ = test.__name__
-    return run
+@pytest.fixture
+async def world(kubekit_loop: Loop, space: WidgetSpace) -> World:
+    return World(kubekit_loop, space)
 
 
-@in_a_world
 async def test_when_the_leader_is_cut_off_another_takes_over(world: World) -> None:
     first, line = world.replica("first")
     second, _ = world.replica("second")
@@ -97,7 +87,6 @@ async def test_when_the_leader_is_cut_off_another_takes_over(world: World) -> No
     await running[0]
 
 
-@in_a_world
 async def test_a_stop_while_it_is_still_starting_does_not_wait_for_anyone(world: World) -> None:
     manager, _ = world.replica("only", election=None)
     running = asyncio.ensure_future(manager.run())
@@ -108,7 +97,6 @@ async def test_a_stop_while_it_is_still_starting_does_not_wait_for_anyone(world:
     assert world.loop.clock.monotonic() - before < 1
 
 
-@in_a_world
 async def test_a_cancelled_manager_leaves_nothing_running(world: World) -> None:
     manager, _ = world.replica("only")
     running = asyncio.ensure_future(manager.run())
@@ -121,7 +109,6 @@ async def test_a_cancelled_manager_leaves_nothing_running(world: World) -> None:
     assert world.space.hub.count() == 0
 
 
-@in_a_world
 async def test_a_manager_is_ready_once_it_has_listed_everything(world: World) -> None:
     manager, line = world.replica("only")
     line.is_cut = True
@@ -135,7 +122,6 @@ async def test_a_manager_is_ready_once_it_has_listed_everything(world: World) ->
     running.cancel()
 
 
-@in_a_world
 async def test_a_manager_that_waits_for_its_turn_is_ready(world: World) -> None:
     first, _ = world.replica("first")
     second, _ = world.replica("second")
@@ -147,7 +133,6 @@ async def test_a_manager_that_waits_for_its_turn_is_ready(world: World) -> None:
         task.cancel()
 
 
-@in_a_world
 async def test_a_watch_that_says_nothing_any_more_is_noticed(world: World) -> None:
     manager, line = world.replica("only")
     running = asyncio.ensure_future(manager.run())
@@ -159,7 +144,6 @@ async def test_a_watch_that_says_nothing_any_more_is_noticed(world: World) -> No
     running.cancel()
 
 
-@in_a_world
 async def test_work_that_is_stuck_is_noticed(world: World) -> None:
     class Stuck(Widgets):
         name = "stuck"
@@ -182,9 +166,8 @@ async def test_work_that_is_stuck_is_noticed(world: World) -> None:
     running.cancel()
 
 
-def test_logs_name_the_object_and_never_what_is_in_it(caplog: pytest.LogCaptureFixture) -> None:
-    @in_a_world
-    async def play(world: World) -> None:
+async def test_logs_name_the_object_and_never_what_is_in_it(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
         manager, _ = world.replica("only")
         running = asyncio.ensure_future(manager.run())
         await world.client.create(paint("matt", "hunter2"))
@@ -193,17 +176,14 @@ def test_logs_name_the_object_and_never_what_is_in_it(caplog: pytest.LogCaptureF
         await asyncio.sleep(20)
         world.cloud.down_for.clear()
         await asyncio.sleep(60)
-        assert (await world.client.get(Widget, "a", NAMESPACE)).status.colour == "hunter2"
-        running.cancel()
-
-    with caplog.at_level(logging.DEBUG):
-        play()
+    assert (await world.client.get(Widget, "a", NAMESPACE)).status.colour == "hunter2"
+    running.cancel()
     assert "controller=widgets key=default/a reason=CloudDown" in caplog.text
     assert "hunter2" not in caplog.text
 
 
 async def test_the_endpoints_answer() -> None:
-    space = MemorySpace(SystemClock(), SystemChance())
+    space = WidgetSpace(SystemClock(), SystemChance())
     manager = Manager(space.client())
     manager.add(Widgets(manager, Cloud(SystemClock())))
     async with serving(manager, "127.0.0.1", 0) as port, aiohttp.ClientSession(f"http://127.0.0.1:{port}") as session:
@@ -227,7 +207,6 @@ async def test_the_endpoints_answer() -> None:
     assert 'rest_client_requests_total{code="200",method="GET"} 3' in text
 
 
-@in_a_world
 async def test_companions_run_as_long_as_controllers_do(world: World) -> None:
     told: list[str] = []
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,12 +11,10 @@ import pytest
 from kubekit.model.resource import Address, ObjectMeta
 from kubekit.model.status import Condition
 from kubekit.runtime.conditions import condition, condition_of, merged, status_with, without
-from kubekit.runtime.manager import Manager
 from kubekit.runtime.objects import owner_reference, status_of
 from kubekit.runtime.reconciler import Outcome, Reconciler
-from kubekit.testing import deterministic_loop
-from kubekit.testing.deterministic_loop import Loop
-from tests.runtime.world import NAMESPACE, MemorySpace, Widget, WidgetSpec, WidgetStatus, widget
+from kubekit.testing.memory import MemoryApi
+from tests.runtime.world import NAMESPACE, Widget, WidgetSpec, WidgetStatus, widget
 
 THEN = datetime(2030, 1, 1, tzinfo=UTC)
 READY = Condition(type="Ready", status="True", reason="Done", last_transition_time=THEN)
@@ -84,7 +81,7 @@ def test_plain_conditions_are_merged_and_taken_away_as_typed_ones_are() -> None:
     assert without(plain, "Ready") == ()
 
 
-def test_a_controller_of_plain_objects_has_all_that_one_of_typed_ones_has() -> None:
+async def test_a_controller_of_plain_objects_has_all_that_one_of_typed_ones_has(api: MemoryApi) -> None:
     class Plain(Reconciler[dict[str, Any]]):
         kind = Widget.address
         finalizer = "test/plain"
@@ -93,24 +90,19 @@ def test_a_controller_of_plain_objects_has_all_that_one_of_typed_ones_has() -> N
             conditions = [condition("Ready", True, "Plain")]
             return Outcome(status_with(obj, *conditions, parts=obj["spec"]["size"], observedGeneration=0))
 
-    async def main(loop: Loop) -> None:
-        client = MemorySpace(loop.clock, loop.chance).client()
-        manager = Manager(client, clock=loop.clock, chance=loop.chance)
-        manager.add(Plain())
-        running = asyncio.ensure_future(manager.run())
-        await client.create(widget("a", 3))
-        await asyncio.sleep(1)
-        found: Widget = await client.get(Widget, "a", NAMESPACE)
-        assert (found.status.parts, found.status.observed_generation) == (3, 1)
-        ready = found.status.condition("Ready")
-        assert ready is not None
-        assert (ready.reason, ready.last_transition_time) == ("Plain", THEN)
-        assert found.metadata.finalizers == ("test/plain",)
-        await asyncio.sleep(60)
-        assert (await client.get(Widget, "a", NAMESPACE)).metadata.resource_version == found.metadata.resource_version
-        running.cancel()
-
-    deterministic_loop.run(main, seed=1)
+    await api.define(Widget)
+    await api.start(Plain)
+    client = api.client
+    await client.create(widget("a", 3))
+    await api.settle()
+    found: Widget = await client.get(Widget, "a", NAMESPACE)
+    assert (found.status.parts, found.status.observed_generation) == (3, 1)
+    ready = found.status.condition("Ready")
+    assert ready is not None
+    assert (ready.reason, ready.last_transition_time) == ("Plain", THEN)
+    assert found.metadata.finalizers == ("test/plain",)
+    await api.settle()
+    assert (await client.get(Widget, "a", NAMESPACE)).metadata.resource_version == found.metadata.resource_version
 
 
 @pytest.mark.parametrize(

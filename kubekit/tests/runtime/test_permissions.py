@@ -15,9 +15,8 @@ from kubekit.runtime.reconciler import Outcome, Permission, Reconciler, children
 from kubekit.server.client import DirectClient
 from kubekit.server.objects.user import UserInfo
 from kubekit.server.spaces.served_space import ServedSpace
-from kubekit.testing import deterministic_loop
 from kubekit.testing.deterministic_loop import Loop
-from tests.runtime.world import NAMESPACE, PART, Cloud, MemorySpace, Paint, Widget, Widgets, widget
+from tests.runtime.world import NAMESPACE, PART, Cloud, Paint, Widget, Widgets, WidgetSpace, widget
 
 
 class Declared(Reconciler[Widget]):
@@ -70,31 +69,29 @@ def test_a_wildcard_is_refused() -> None:
         rules_for([Greedy()], "test")
 
 
-def test_controllers_run_with_exactly_these_rights() -> None:
-    async def main(loop: Loop) -> None:
-        space = MemorySpace(loop.clock, loop.chance)
-        election = Election("lock", NAMESPACE)
-        settings = ManagerSettings("test", election)
-        user = UserInfo("controllers")
-        manager = Manager(DirectClient(cast(ServedSpace, space), user), settings, clock=loop.clock, chance=loop.chance)
-        controller = manager.add(Widgets(manager, Cloud(loop.clock)))
-        role = rules_for([controller.reconciler], "controllers", election=election)
-        space.rbac.upsert("ClusterRole", role)
-        space.rbac.upsert("ClusterRoleBinding", binding(user.name))
-        running = asyncio.ensure_future(manager.run())
-        client = space.client()
-        await client.create(widget("a", 2))
-        await asyncio.sleep(20)
-        await client.patch(Widget, "a", {"spec": {"size": 1}}, NAMESPACE)
-        await asyncio.sleep(20)
-        await client.delete(Widget, "a", NAMESPACE)
-        await asyncio.sleep(20)
-        assert (await client.list(Widget)).items == ()
-        assert len((await client.list(EVENT)).items) > 0
-        assert manager.metrics.requests.get("403", "PATCH") == manager.metrics.requests.get("403", "POST") == 0
-        running.cancel()
-
-    deterministic_loop.run(main, seed=1)
+async def test_controllers_run_with_exactly_these_rights(kubekit_loop: Loop) -> None:
+    loop = kubekit_loop
+    space = WidgetSpace(loop.clock, loop.chance)
+    election = Election("lock", NAMESPACE)
+    settings = ManagerSettings("test", election)
+    user = UserInfo("controllers")
+    manager = Manager(DirectClient(cast(ServedSpace, space), user), settings, clock=loop.clock, chance=loop.chance)
+    controller = manager.add(Widgets(manager, Cloud(loop.clock)))
+    role = rules_for([controller.reconciler], "controllers", election=election)
+    space.rbac.upsert("ClusterRole", role)
+    space.rbac.upsert("ClusterRoleBinding", binding(user.name))
+    running = asyncio.ensure_future(manager.run())
+    client = space.client()
+    await client.create(widget("a", 2))
+    await asyncio.sleep(20)
+    await client.patch(Widget, "a", {"spec": {"size": 1}}, NAMESPACE)
+    await asyncio.sleep(20)
+    await client.delete(Widget, "a", NAMESPACE)
+    await asyncio.sleep(20)
+    assert (await client.list(Widget)).items == ()
+    assert len((await client.list(EVENT)).items) > 0
+    assert manager.metrics.requests.get("403", "PATCH") == manager.metrics.requests.get("403", "POST") == 0
+    running.cancel()
 
 
 def binding(user: str) -> dict[str, Any]:

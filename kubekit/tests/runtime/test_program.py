@@ -27,7 +27,7 @@ from kubekit.runtime.objects import key_of
 from kubekit.runtime.program import FAILED, KIND_MISSING, add
 from testbed.running.embedded import ServerProcess
 from tests.runtime.controller_world import Scripted, done
-from tests.runtime.world import MemorySpace, Widget
+from tests.runtime.world import Widget, WidgetSpace
 
 NAMESPACES = Address("", "v1", "Namespace", "namespaces", False)
 HEAD = """
@@ -174,7 +174,7 @@ run(Tunes, define=[Hum], port=None)"""
 
 @pytest.mark.parametrize("maker", [Scripted(done), lambda: Scripted(done), lambda manager: Scripted(done)])
 async def test_reconcilers_come_made_or_to_be_made(maker: Any) -> None:
-    manager = Manager(MemorySpace(SystemClock(), SystemChance()).client())
+    manager = Manager(WidgetSpace(SystemClock(), SystemChance()).client())
     add(manager, [maker])
     assert [controller.name for controller in manager.controllers] == [Widget.address.plural]
 

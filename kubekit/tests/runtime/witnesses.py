@@ -21,7 +21,7 @@ from kubekit.server.store.changes import Change
 from kubekit.server.store.events import Event
 from kubekit.testing.deterministic_loop import Loop
 from kubekit.testing.faults import Faults, FaultyClient
-from tests.runtime.world import FINALIZER, NAMESPACE, Cloud, MemorySpace, Widget, Widgets
+from tests.runtime.world import FINALIZER, NAMESPACE, Cloud, Widget, Widgets, WidgetSpace
 
 ELECTION = Election("test", NAMESPACE, lease_duration=7.0, renew_deadline=5.0, retry_period=2.0)
 BACKOFF = Backoff(first=0.05, longest=15.0)
@@ -35,7 +35,7 @@ class Violation(AssertionError):
 class Record:
     """What is known of a history from outside of the runtime."""
 
-    space: MemorySpace
+    space: WidgetSpace
     cloud: Cloud
     active: dict[str, str] = field(default_factory=dict)
     """Objects that are being visited, and by which manager."""

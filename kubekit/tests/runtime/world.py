@@ -5,30 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cache
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from kubekit.clock import Chance, Clock
 from kubekit.errors import AlreadyExists, InvalidConfiguration, KubeError, NotFound
-from kubekit.model.crd import definition
 from kubekit.model.resource import Address, Model, ObjectMeta, Resource
 from kubekit.model.status import Status
 from kubekit.runtime.conditions import condition, merged
 from kubekit.runtime.manager import Manager
 from kubekit.runtime.objects import owner_reference, owners_of
 from kubekit.runtime.reconciler import Note, Outcome, Permission, Reconciler, Watch, children
-from kubekit.server.client import DirectClient
-from kubekit.server.kinds import crds
-from kubekit.server.kinds.builtin import catalogue
-from kubekit.server.kinds.builtin.behaviours import behaviour_of
-from kubekit.server.kinds.registry import Kinds
-from kubekit.server.objects.resource import Resource as Served
-from kubekit.server.pipeline.space import Space
-from kubekit.server.pipeline.watches import Hub
-from kubekit.server.spaces.served_space import ServedSpace
-from kubekit.server.store.store import Store
+from kubekit.testing.memory import MemorySpace
 
 NAMESPACE = "default"
 FINALIZER = "example.com/widget"
@@ -84,33 +73,11 @@ class Part(Resource, plural="parts", group="example.com", version="v1"):
 PART: Address = Part.address
 
 
-class MemorySpace(Space):
+class WidgetSpace(MemorySpace):
     """An API with the kinds of this world, and nothing running in the background."""
 
     def __init__(self, clock: Clock, chance: Chance) -> None:
-        super().__init__("test", Store(None), Kinds(_kinds()), clock, chance)
-        self.hub = Hub(self.store)
-        self.namespaces[NAMESPACE] = False
-
-    def client(self) -> DirectClient:
-        return DirectClient(cast(ServedSpace, self))
-
-
-@cache
-def _kinds() -> tuple[Served, ...]:
-    needed = {("coordination.k8s.io", "leases"), ("", "events"), ("", "namespaces")}
-    built_in = [one for one in catalogue.resources() if (one.group, one.plural) in needed]
-    for one in built_in:
-        one.behaviour = behaviour_of(one.group, one.kind, one.version)
-    return (*built_in, *(served for kind in (Widget, Paint, Part) for served in _custom(kind)))
-
-
-def _custom(kind: type[Resource]) -> list[Served]:
-    crd: Any = definition(kind)
-    crds.default_crd(crd)
-    crds.prepare_create(crd)
-    crd["status"] = crds.established_status(crd, crds.TakenNames(), "2030-01-01T00:00:00Z")
-    return crds.resources_of(crd)
+        super().__init__(clock, chance, kinds=(Widget, Paint, Part), namespaces=(NAMESPACE,))
 
 
 class CloudDown(KubeError):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import aiohttp
 import pytest
+import yaml
 
+from kubekit.server.serve.server import Server
 from kubekit.server.store.store import Store
 from testbed.running.embedded import ServerProcess
+from tests.http_api import Api, admin_context
 
 if TYPE_CHECKING:
     from kubernetes import client
@@ -59,3 +63,12 @@ def team(core: client.CoreV1Api) -> Iterator[str]:
     core.create_namespace({"metadata": {"name": name}})
     yield name
     core.delete_namespace(name)
+
+
+@pytest.fixture
+async def api(server: Server) -> AsyncIterator[Api]:
+    """The root API as administrator."""
+    config = yaml.safe_load(server.admin_kubeconfig())
+    connector = aiohttp.TCPConnector(ssl=admin_context(config), limit=0)
+    async with aiohttp.ClientSession(connector=connector, read_bufsize=2**22) as session:
+        yield Api(session, server.url)

@@ -200,9 +200,18 @@ def run(main: Callable[[Loop], Coroutine[Any, Any, T]], seed: int) -> T:
     """What `main` answers in the history that belongs to a seed.
 
     Raises its exception, NothingLeft, or the failure of something nobody waited for."""
+    with opened(seed) as loop:
+        return loop.run_until_complete(main(loop))
+
+
+@contextmanager
+def opened(seed: int) -> Iterator[Loop]:
+    """A loop to run things on one after the other; what is left of them is cancelled at the end.
+
+    Raises the failure of something nobody waited for."""
     loop = Loop(seed)
     try:
-        result: T = loop.run_until_complete(main(loop))
+        yield loop
     finally:
         loop.run_until_complete(_end(loop))
         loop.close()
@@ -210,7 +219,6 @@ def run(main: Callable[[Loop], Coroutine[Any, Any, T]], seed: int) -> T:
         raise RuntimeError(f"nobody waited for: {loop.failures[0].get('message')}") from loop.failures[0].get(
             "exception"
         )
-    return result
 
 
 async def _end(loop: Loop) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from kubekit.client.protocol import EVERYTHING, Client, Selection, Watched
@@ -38,6 +38,15 @@ class Faults:
     """The stream stays open but says nothing any more, until whoever waits for it loses patience or `longest` ends."""
     expired: float = 0.1
     """The version to watch from is said to be too old."""
+
+    def become(self, **likelihoods: float) -> None:
+        """From now on these happen, and nothing else goes wrong. Raises TypeError for what is no fault."""
+        names = {one.name for one in fields(self)} - {"on", "longest"}
+        if unknown := likelihoods.keys() - names - {"longest"}:
+            raise TypeError(f"no such fault: {', '.join(sorted(unknown))}; there are {', '.join(sorted(names))}")
+        self.on = True
+        for name, likelihood in {**dict.fromkeys(names, 0.0), **likelihoods}.items():
+            setattr(self, name, likelihood)
 
 
 class FaultyClient(WrappedClient):

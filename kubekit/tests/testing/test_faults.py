@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from kubekit.errors import Conflict, Expired, InternalError, NotFound, ServiceUnavailable
-from kubekit.testing import deterministic_loop
 from kubekit.testing.deterministic_loop import Loop
 from kubekit.testing.faults import Faults, FaultyClient
-from tests.runtime.world import NAMESPACE, MemorySpace, Paint, paint
+from tests.runtime.world import NAMESPACE, Paint, WidgetSpace, paint
 
 NONE = Faults(slow=0, refused=0, lost=0, conflict=0, late=0, twice=0, cut=0, mute=0, expired=0)
 
@@ -22,7 +19,7 @@ NONE = Faults(slow=0, refused=0, lost=0, conflict=0, late=0, twice=0, cut=0, mut
 class World:
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
-        self.client = MemorySpace(loop.clock, loop.chance).client()
+        self.client = WidgetSpace(loop.clock, loop.chance).client()
 
     def troubled_by(self, **faults: float) -> FaultyClient:
         chosen = replace(NONE, **faults)  # type: ignore[arg-type] # mypy sees `on` in every name
@@ -47,35 +44,26 @@ class World:
         return names
 
 
-def in_a_world(test: Callable[[World], Coroutine[Any, Any, None]]) -> Callable[[], None]:
-    def run() -> None:
-        async def main(loop: Loop) -> None:
-            world = World(loop)
-            for name in ("a", "b"):
-                await world.client.create(paint(name, "red"))
-            await test(world)
-
-        deterministic_loop.run(main, seed=1)
-
-    run.__name__ = test.__name__
-    return run
+@pytest.fixture
+async def world(kubekit_loop: Loop) -> World:
+    made = World(kubekit_loop)
+    for name in ("a", "b"):
+        await made.client.create(paint(name, "red"))
+    return made
 
 
-@in_a_world
 async def test_what_is_refused_has_no_effect(world: World) -> None:
     with pytest.raises(ServiceUnavailable):
         await world.troubled_by(refused=1).create(paint("new", "red"))
     assert not await world.exists("new")
 
 
-@in_a_world
 async def test_what_is_lost_has_its_effect(world: World) -> None:
     with pytest.raises(InternalError):
         await world.troubled_by(lost=1).create(paint("new", "red"))
     assert await world.exists("new")
 
 
-@in_a_world
 async def test_only_writes_conflict(world: World) -> None:
     client = world.troubled_by(conflict=1)
     assert (await client.get(Paint, "a", NAMESPACE)).spec.colour == "red"
@@ -84,13 +72,11 @@ async def test_only_writes_conflict(world: World) -> None:
     assert await world.exists("a")
 
 
-@in_a_world
 async def test_slow_takes_time(world: World) -> None:
     await world.troubled_by(slow=1).get(Paint, "a", NAMESPACE)
     assert world.loop.time() > 0
 
 
-@in_a_world
 async def test_events_come_late_twice_or_not_at_all(world: World) -> None:
     assert await world.seen(world.troubled_by()) == ["a", "b", "silence"]
     assert await world.seen(world.troubled_by(twice=1)) == ["a", "a", "b", "b", "silence"]
@@ -99,13 +85,11 @@ async def test_events_come_late_twice_or_not_at_all(world: World) -> None:
     assert await world.seen(world.troubled_by(late=1)) == ["a", "b", "silence"]
 
 
-@in_a_world
 async def test_a_version_expires(world: World) -> None:
     with pytest.raises(Expired):
         await world.seen(world.troubled_by(expired=1))
 
 
-@in_a_world
 async def test_without_faults_nothing_happens(world: World) -> None:
     client = FaultyClient(world.client, Faults(on=False, refused=1, lost=1), world.loop.clock, world.loop.chance)
     await client.create(paint("new", "red"))
