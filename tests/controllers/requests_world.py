@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cache
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from butler.api.cluster import TenantCluster
 from butler.api.config import ButlerConfig
@@ -30,46 +29,19 @@ from butler.providers.simulated.provider import Simulated
 from butler.providers.simulated.section import Knobs
 from kubekit.client.protocol import Client
 from kubekit.errors import NotFound
-from kubekit.model.crd import definition
-from kubekit.model.resource import Resource
 from kubekit.runtime.events import EVENT
 from kubekit.runtime.manager import Manager, ManagerSettings
-from kubekit.server.client import DirectClient
-from kubekit.server.kinds import crds
-from kubekit.server.kinds.builtin import catalogue
-from kubekit.server.kinds.builtin.behaviours import behaviour_of
-from kubekit.server.kinds.registry import Kinds
-from kubekit.server.objects.resource import Resource as Served
-from kubekit.server.pipeline.space import Space
-from kubekit.server.pipeline.watches import Hub
-from kubekit.server.spaces.served_space import ServedSpace
 from kubekit.server.store.events import Event
-from kubekit.server.store.store import Store
-from kubekit.testing import deterministic_loop
 from kubekit.testing.deterministic_loop import Loop
+from kubekit.testing.memory import MemorySpace
 
 SYSTEM = "butler-system"
 R = TypeVar("R", MachineRequest, LoadBalancerRequest, ImageSync, ProviderConfig)
 
 
-@cache
-def kinds() -> tuple[Served, ...]:
-    built_in = [one for one in catalogue.resources() if not one.group and one.plural in ("secrets", "events")]
-    for one in built_in:
-        one.behaviour = behaviour_of(one.group, one.kind, one.version)
-    custom = (
-        ProviderConfig, MachineRequest, LoadBalancerRequest, ImageSync,
-        TenantCluster, Team, ButlerConfig, NetworkPool,
-    )  # fmt: skip
-    return (*built_in, *(served for kind in custom for served in _custom(kind)))
-
-
-def _custom(kind: type[Resource]) -> list[Served]:
-    crd: Any = definition(kind)
-    crds.default_crd(crd)
-    crds.prepare_create(crd)
-    crd["status"] = crds.established_status(crd, crds.TakenNames(), "2030-01-01T00:00:00Z")
-    return crds.resources_of(crd)
+KINDS = (
+    ProviderConfig, MachineRequest, LoadBalancerRequest, ImageSync, TenantCluster, Team, ButlerConfig, NetworkPool,
+)  # fmt: skip
 
 
 class World:
@@ -77,10 +49,8 @@ class World:
 
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
-        self.space = Space("test", Store(None), Kinds(kinds()), loop.clock, loop.chance)
-        self.space.hub = Hub(self.space.store)  # type: ignore[attr-defined]
-        self.space.namespaces[SYSTEM] = False
-        self.client = DirectClient(cast(ServedSpace, self.space))
+        self.space = MemorySpace(loop.clock, loop.chance, kinds=KINDS, namespaces=(SYSTEM,))
+        self.client = self.space.client()
         self.writes = 0
         self.space.store.listen(self._count)
         self.datacentre = DataCentre(clock=loop.clock, chance=loop.chance)
@@ -198,16 +168,3 @@ class World:
         for kind in (MachineRequest, LoadBalancerRequest, ImageSync, ProviderConfig):
             texts += [str(one.get("status")) for one in (await self.client.list(kind.address)).items]
         return "\n".join(texts)
-
-
-def played(story: Callable[[World], Awaitable[None]], seed: int = 1, start: bool = True) -> None:
-    """A story in a world of its own."""
-
-    async def main(loop: Loop) -> None:
-        world = World(loop)
-        if start:
-            world.start()
-        await story(world)
-        await world.end()
-
-    deterministic_loop.run(main, seed)

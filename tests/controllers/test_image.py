@@ -7,7 +7,7 @@ from typing import Any
 
 from butler.api.config import ButlerConfig
 from butler.api.machine import ImagePhase, ImageSync
-from tests.controllers.requests_world import SYSTEM, World, played
+from tests.controllers.requests_world import SYSTEM, World
 
 SCHEMATIC = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"
 
@@ -28,70 +28,55 @@ def images(world: World) -> list[tuple[str, str]]:
     return [(item.name, item.content) for item in world.datacentre.shelf.of_account(f"{SYSTEM}/lab")]
 
 
-def test_an_image_is_fetched_from_the_factory() -> None:
+async def test_an_image_is_fetched_from_the_factory(world: World) -> None:
     """Rule 19."""
-
-    async def story(world: World) -> None:
-        await factory(world)
-        await world.config(simulated={"bootDelay": "20s"})
-        await ask(world)
-        await asyncio.sleep(5)
-        assert (await world.now(ImageSync, "talos")).status.phase is ImagePhase.DOWNLOADING
-        await asyncio.sleep(40)
-        status = (await world.now(ImageSync, "talos")).status
-        assert (status.phase, status.provider_image_ref) == (ImagePhase.READY, "simulated://image/1")
-        url = f"https://factory.example.com/image/{SCHEMATIC}/v1.9.0/nocloud-amd64.qcow2"
-        assert (status.artifact_url, images(world)) == (url, [("nocloud-v1-9-0-amd64-37656798-butler", url)])
-        assert await world.events("talos") == ["ImageDownloading", "ImageReady"]
-        writes = world.writes
-        await asyncio.sleep(3600)
-        assert world.writes == writes
-
-    played(story)
+    await factory(world)
+    await world.config(simulated={"bootDelay": "20s"})
+    await ask(world)
+    await asyncio.sleep(5)
+    assert (await world.now(ImageSync, "talos")).status.phase is ImagePhase.DOWNLOADING
+    await asyncio.sleep(40)
+    status = (await world.now(ImageSync, "talos")).status
+    assert (status.phase, status.provider_image_ref) == (ImagePhase.READY, "simulated://image/1")
+    url = f"https://factory.example.com/image/{SCHEMATIC}/v1.9.0/nocloud-amd64.qcow2"
+    assert (status.artifact_url, images(world)) == (url, [("nocloud-v1-9-0-amd64-37656798-butler", url)])
+    assert await world.events("talos") == ["ImageDownloading", "ImageReady"]
+    writes = world.writes
+    await asyncio.sleep(3600)
+    assert world.writes == writes
 
 
-def test_an_image_goes_with_the_last_who_asked_for_it() -> None:
+async def test_an_image_goes_with_the_last_who_asked_for_it(world: World) -> None:
     """Rule 20."""
-
-    async def story(world: World) -> None:
-        await factory(world)
-        await world.config(simulated={"bootDelay": "0s", "removalDelay": "5s"})
-        await ask(world, "one")
-        await ask(world, "two")
-        await asyncio.sleep(20)
-        assert len(images(world)) == 1
-        await world.remove(ImageSync, "one")
-        await asyncio.sleep(30)
-        assert (await world.exists(ImageSync, "one"), len(images(world))) == (False, 1)
-        await world.remove(ImageSync, "two")
-        await asyncio.sleep(30)
-        assert (await world.exists(ImageSync, "two"), images(world)) == (False, [])
-
-    played(story)
+    await factory(world)
+    await world.config(simulated={"bootDelay": "0s", "removalDelay": "5s"})
+    await ask(world, "one")
+    await ask(world, "two")
+    await asyncio.sleep(20)
+    assert len(images(world)) == 1
+    await world.remove(ImageSync, "one")
+    await asyncio.sleep(30)
+    assert (await world.exists(ImageSync, "one"), len(images(world))) == (False, 1)
+    await world.remove(ImageSync, "two")
+    await asyncio.sleep(30)
+    assert (await world.exists(ImageSync, "two"), images(world)) == (False, [])
 
 
-def test_without_a_factory_it_fails_and_heals_when_there_is_one() -> None:
+async def test_without_a_factory_it_fails_and_heals_when_there_is_one(world: World) -> None:
     """Rule 13."""
-
-    async def story(world: World) -> None:
-        await world.config(simulated={"bootDelay": "0s"})
-        await ask(world)
-        await asyncio.sleep(5)
-        status = (await world.now(ImageSync, "talos")).status
-        assert (status.phase, status.failure_reason) == (ImagePhase.FAILED, "ImageFactoryNotConfigured")
-        await factory(world)
-        await asyncio.sleep(20)
-        assert (await world.now(ImageSync, "talos")).status.phase is ImagePhase.READY
-
-    played(story)
+    await world.config(simulated={"bootDelay": "0s"})
+    await ask(world)
+    await asyncio.sleep(5)
+    status = (await world.now(ImageSync, "talos")).status
+    assert (status.phase, status.failure_reason) == (ImagePhase.FAILED, "ImageFactoryNotConfigured")
+    await factory(world)
+    await asyncio.sleep(20)
+    assert (await world.now(ImageSync, "talos")).status.phase is ImagePhase.READY
 
 
-def test_what_nobody_can_carry_is_refused() -> None:
-    async def story(world: World) -> None:
-        await factory(world)
-        await world.config()
-        await ask(world, transferMode="proxy")
-        await asyncio.sleep(5)
-        assert (await world.now(ImageSync, "talos")).status.failure_reason == "UnsupportedTransferMode"
-
-    played(story)
+async def test_what_nobody_can_carry_is_refused(world: World) -> None:
+    await factory(world)
+    await world.config()
+    await ask(world, transferMode="proxy")
+    await asyncio.sleep(5)
+    assert (await world.now(ImageSync, "talos")).status.failure_reason == "UnsupportedTransferMode"

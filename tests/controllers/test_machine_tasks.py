@@ -9,7 +9,7 @@ from typing import ClassVar
 from butler.api.machine import MachinePhase, MachineRequest
 from butler.errors import CapacityExhausted, MachineRejected, ProviderError, ProviderUnavailable
 from butler.providers.contract import NOTHING_KNOWN, Asset, Check, Choice, Known, Machine, MachineOrder, Power
-from tests.controllers.requests_world import World, played
+from tests.controllers.requests_world import World
 
 
 @dataclass
@@ -69,91 +69,71 @@ def with_tasks(world: World) -> Tasks:
     return made
 
 
-def test_a_task_is_followed_by_its_id() -> None:
+async def test_a_task_is_followed_by_its_id(world: World) -> None:
     """Rules 1, 9."""
-
-    async def story(world: World) -> None:
-        cloud = with_tasks(world)
-        await world.config()
-        await world.machine()
-        await asyncio.sleep(5)
-        status = (await world.request()).status
-        assert (status.phase, status.provider_task_id) == (MachinePhase.CREATING, "task-1")
-        await world.crash()
-        world.start()
-        await asyncio.sleep(30)
-        assert cloud.orders == 1
-        assert {known.task for known in cloud.seen} == {"", "task-1"}
-        cloud.is_done = True
-        await asyncio.sleep(30)
-        status = (await world.request()).status
-        assert (status.phase, status.provider_task_id) == (MachinePhase.RUNNING, None)
-
-    played(story)
+    cloud = with_tasks(world)
+    await world.config()
+    await world.machine()
+    await asyncio.sleep(5)
+    status = (await world.request()).status
+    assert (status.phase, status.provider_task_id) == (MachinePhase.CREATING, "task-1")
+    await world.crash()
+    world.start()
+    await asyncio.sleep(30)
+    assert cloud.orders == 1
+    assert {known.task for known in cloud.seen} == {"", "task-1"}
+    cloud.is_done = True
+    await asyncio.sleep(30)
+    status = (await world.request()).status
+    assert (status.phase, status.provider_task_id) == (MachinePhase.RUNNING, None)
 
 
-def test_a_task_that_failed_is_forgotten_and_the_next_one_is_begun() -> None:
+async def test_a_task_that_failed_is_forgotten_and_the_next_one_is_begun(world: World) -> None:
     """Rule 12."""
-
-    async def story(world: World) -> None:
-        cloud = with_tasks(world)
-        cloud.ends_with = [CapacityExhausted("tasks", "cp-0", "out of stock")]
-        await world.config()
-        await world.machine()
-        await asyncio.sleep(30)
-        status = (await world.request()).status
-        assert (cloud.orders, status.provider_task_id) == (2, "task-2")
-
-    played(story)
+    cloud = with_tasks(world)
+    cloud.ends_with = [CapacityExhausted("tasks", "cp-0", "out of stock")]
+    await world.config()
+    await world.machine()
+    await asyncio.sleep(30)
+    status = (await world.request()).status
+    assert (cloud.orders, status.provider_task_id) == (2, "task-2")
 
 
-def test_a_task_that_cannot_be_looked_at_goes_on() -> None:
+async def test_a_task_that_cannot_be_looked_at_goes_on(world: World) -> None:
     """Rule 12."""
-
-    async def story(world: World) -> None:
-        cloud = with_tasks(world)
-        cloud.ends_with = [ProviderUnavailable("tasks", "cp-0", "503")] * 3
-        await world.config()
-        await world.machine()
-        await asyncio.sleep(60)
-        assert (cloud.orders, (await world.request()).status.provider_task_id) == (1, "task-1")
-
-    played(story)
+    cloud = with_tasks(world)
+    cloud.ends_with = [ProviderUnavailable("tasks", "cp-0", "503")] * 3
+    await world.config()
+    await world.machine()
+    await asyncio.sleep(60)
+    assert (cloud.orders, (await world.request()).status.provider_task_id) == (1, "task-1")
 
 
-def test_a_task_that_was_refused_fails_the_request_and_is_forgotten() -> None:
+async def test_a_task_that_was_refused_fails_the_request_and_is_forgotten(world: World) -> None:
     """Rule 13."""
-
-    async def story(world: World) -> None:
-        cloud = with_tasks(world)
-        cloud.ends_with = [MachineRejected("tasks", "cp-0", "there is no such image")]
-        await world.config()
-        await world.machine()
-        await asyncio.sleep(30)
-        status = (await world.request()).status
-        assert (status.phase, status.failure_reason) == (MachinePhase.FAILED, "MachineRejected")
-        assert status.provider_task_id is None
-        await asyncio.sleep(1000)
-        assert (cloud.orders, (await world.request()).status.failure_reason) == (2, None)
-
-    played(story)
+    cloud = with_tasks(world)
+    cloud.ends_with = [MachineRejected("tasks", "cp-0", "there is no such image")]
+    await world.config()
+    await world.machine()
+    await asyncio.sleep(30)
+    status = (await world.request()).status
+    assert (status.phase, status.failure_reason) == (MachinePhase.FAILED, "MachineRejected")
+    assert status.provider_task_id is None
+    await asyncio.sleep(1000)
+    assert (cloud.orders, (await world.request()).status.failure_reason) == (2, None)
 
 
-def test_a_machine_that_was_never_seen_is_not_believed_to_be_gone_at_once() -> None:
+async def test_a_machine_that_was_never_seen_is_not_believed_to_be_gone_at_once(world: World) -> None:
     """Rules 5, 9: the infrastructure shows the machine only a while after it was ordered."""
-
-    async def story(world: World) -> None:
-        cloud = with_tasks(world)
-        cloud.hides = True
-        await world.config()
-        await world.machine()
-        await asyncio.sleep(5)
-        await world.remove(MachineRequest, "cp-0")
-        await asyncio.sleep(10)
-        assert await world.exists(MachineRequest, "cp-0")
-        cloud.hides = False
-        await asyncio.sleep(40)
-        assert not await world.exists(MachineRequest, "cp-0")
-        assert not cloud.appears
-
-    played(story)
+    cloud = with_tasks(world)
+    cloud.hides = True
+    await world.config()
+    await world.machine()
+    await asyncio.sleep(5)
+    await world.remove(MachineRequest, "cp-0")
+    await asyncio.sleep(10)
+    assert await world.exists(MachineRequest, "cp-0")
+    cloud.hides = False
+    await asyncio.sleep(40)
+    assert not await world.exists(MachineRequest, "cp-0")
+    assert not cloud.appears

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
-from functools import cache
 from typing import Any, cast
 
 import pytest
 
 from butler.api.cluster import TenantCluster, TenantClusterSpec
 from butler.api.config import ButlerConfig
-from butler.api.machine import ImageSync, LoadBalancerRequest, MachineRequest
-from butler.api.network import NetworkPool
 from butler.api.provider import ProviderConfig
 from butler.api.shared import ProviderRef
-from butler.api.team import Team
 from butler.controllers.accounts import Accounts
 from butler.controllers.providerconfig import FINALIZER, add_provider_configs
 from butler.engines.core import Secret
@@ -25,50 +21,14 @@ from butler.providers import registry
 from butler.providers.contract import Check, Provider, Surroundings
 from butler.providers.simulated.datacentre import DataCentre
 from kubekit.errors import NotFound
-from kubekit.model.crd import definition
-from kubekit.model.resource import ObjectMeta, Resource
+from kubekit.model.resource import ObjectMeta
 from kubekit.runtime.manager import Manager
-from kubekit.server.client import DirectClient
-from kubekit.server.kinds import crds
-from kubekit.server.kinds.builtin import catalogue
-from kubekit.server.kinds.builtin.behaviours import behaviour_of
-from kubekit.server.kinds.registry import Kinds
-from kubekit.server.objects.resource import Resource as Served
-from kubekit.server.pipeline.space import Space
-from kubekit.server.pipeline.watches import Hub
-from kubekit.server.spaces.served_space import ServedSpace
 from kubekit.server.store.events import Event
-from kubekit.server.store.store import Store
-from kubekit.testing import deterministic_loop
 from kubekit.testing.deterministic_loop import Loop
+from kubekit.testing.memory import MemorySpace
+from tests.controllers.requests_world import KINDS
 
 SYSTEM, TENANTS = "butler-system", "butler-tenants"
-
-
-@cache
-def kinds() -> tuple[Served, ...]:
-    built_in = [one for one in catalogue.resources() if not one.group and one.plural in ("secrets", "events")]
-    for one in built_in:
-        one.behaviour = behaviour_of(one.group, one.kind, one.version)
-    custom = (
-        ProviderConfig,
-        TenantCluster,
-        Team,
-        ButlerConfig,
-        NetworkPool,
-        MachineRequest,
-        LoadBalancerRequest,
-        ImageSync,
-    )
-    return (*built_in, *(served for kind in custom for served in _custom(kind)))
-
-
-def _custom(kind: type[Resource]) -> list[Served]:
-    crd: Any = definition(kind)
-    crds.default_crd(crd)
-    crds.prepare_create(crd)
-    crd["status"] = crds.established_status(crd, crds.TakenNames(), "2030-01-01T00:00:00Z")
-    return crds.resources_of(crd)
 
 
 class Scripted:
@@ -90,10 +50,8 @@ class World:
     """An API in memory with the controller on it."""
 
     def __init__(self, loop: Loop) -> None:
-        self.space = Space("test", Store(None), Kinds(kinds()), loop.clock, loop.chance)
-        self.space.hub = Hub(self.space.store)  # type: ignore[attr-defined]
-        self.space.namespaces |= {SYSTEM: False, TENANTS: False}
-        self.client = DirectClient(cast(ServedSpace, self.space))
+        self.space = MemorySpace(loop.clock, loop.chance, kinds=KINDS, namespaces=(SYSTEM, TENANTS))
+        self.client = self.space.client()
         self.writes = 0
         self.space.store.listen(self._count)
         self.datacentre = DataCentre(clock=loop.clock, chance=loop.chance)
@@ -135,13 +93,11 @@ class World:
         self.datacentre.close()
 
 
-def played(story: Callable[[World], Awaitable[None]]) -> None:
-    async def main(loop: Loop) -> None:
-        world = World(loop)
-        await story(world)
-        await world.end()
-
-    deterministic_loop.run(main, 1)
+@pytest.fixture
+async def world(kubekit_loop: Loop) -> AsyncIterator[World]:
+    made = World(kubekit_loop)
+    yield made
+    await made.end()
 
 
 def shown(config: ProviderConfig, name: str) -> tuple[str, str, str]:
@@ -150,20 +106,17 @@ def shown(config: ProviderConfig, name: str) -> tuple[str, str, str]:
     return found.status, found.reason, found.message
 
 
-def test_a_simulated_provider_is_ready_and_then_left_alone() -> None:
-    async def story(world: World) -> None:
-        config = await world.config()
-        assert (config.status.ready, config.status.validated) == (True, True)
-        assert config.status.provider is not None
-        assert config.status.provider.value == "simulated"
-        assert config.metadata.finalizers == (FINALIZER,)
-        assert shown(config, "Ready") == ("True", "Ready", "The provider can be used.")
-        assert shown(config, "CredentialsValid")[:2] == ("True", "NotNeeded")
-        writes = world.writes
-        await asyncio.sleep(24 * 3600)
-        assert world.writes == writes
-
-    played(story)
+async def test_a_simulated_provider_is_ready_and_then_left_alone(world: World) -> None:
+    config = await world.config()
+    assert (config.status.ready, config.status.validated) == (True, True)
+    assert config.status.provider is not None
+    assert config.status.provider.value == "simulated"
+    assert config.metadata.finalizers == (FINALIZER,)
+    assert shown(config, "Ready") == ("True", "Ready", "The provider can be used.")
+    assert shown(config, "CredentialsValid")[:2] == ("True", "NotNeeded")
+    writes = world.writes
+    await asyncio.sleep(24 * 3600)
+    assert world.writes == writes
 
 
 @pytest.mark.parametrize(
@@ -180,125 +133,104 @@ def test_a_simulated_provider_is_ready_and_then_left_alone() -> None:
         ({"scope": {"type": "team"}}, "spec.scope.teamRef: is missing; scope type team needs the team's name"),
     ],
 )
-def test_what_cannot_be_meant_is_said_by_field_until_it_is_put_right(spec: dict[str, Any], said: str) -> None:
-    async def story(world: World) -> None:
-        await world.client.create(
-            {"metadata": {"name": "login", "namespace": SYSTEM}, "type": "Opaque"}, Secret.address
-        )
-        config = await world.config(**spec)
-        status, reason, message = shown(config, "Ready")
-        assert (config.status.ready, status, reason) == (False, "False", "InvalidConfiguration")
-        assert said in message
-        assert shown(config, "CredentialsValid")[0] == "Unknown"
-        better = {"provider": "simulated", "simulated": None, "scope": None, "credentialsRef": None}
-        await world.client.patch(ProviderConfig, "simulated", {"spec": better}, SYSTEM)
-        await asyncio.sleep(1)
-        assert (await world.now()).status.ready is True
-
-    played(story)
+async def test_what_cannot_be_meant_is_said_by_field_until_it_is_put_right(
+    world: World, spec: dict[str, Any], said: str
+) -> None:
+    await world.client.create({"metadata": {"name": "login", "namespace": SYSTEM}, "type": "Opaque"}, Secret.address)
+    config = await world.config(**spec)
+    status, reason, message = shown(config, "Ready")
+    assert (config.status.ready, status, reason) == (False, "False", "InvalidConfiguration")
+    assert said in message
+    assert shown(config, "CredentialsValid")[0] == "Unknown"
+    better = {"provider": "simulated", "simulated": None, "scope": None, "credentialsRef": None}
+    await world.client.patch(ProviderConfig, "simulated", {"spec": better}, SYSTEM)
+    await asyncio.sleep(1)
+    assert (await world.now()).status.ready is True
 
 
-def test_a_check_that_fails_is_shown_with_its_remedy() -> None:
-    async def story(world: World) -> None:
-        config = await world.config(simulated={"capacity": 0})
-        assert shown(config, "Ready") == (
-            "False",
-            "CheckFailed",
-            "capacity: 0 of 0 machines Raise spec.simulated.capacity.",
-        )
-        assert config.status.validated is True
-
-    played(story)
+async def test_a_check_that_fails_is_shown_with_its_remedy(world: World) -> None:
+    config = await world.config(simulated={"capacity": 0})
+    assert shown(config, "Ready") == (
+        "False",
+        "CheckFailed",
+        "capacity: 0 of 0 machines Raise spec.simulated.capacity.",
+    )
+    assert config.status.validated is True
 
 
-def test_credentials_come_from_the_secret_and_a_missing_one_is_named() -> None:
-    async def story(world: World) -> None:
-        world.answer = lambda: ()
-        config = await world.config(credentialsRef={"name": "login"})
-        assert shown(config, "CredentialsValid")[:2] == ("False", "CredentialsInvalid")
-        assert "no Secret login in namespace butler-system" in shown(config, "Ready")[2]
-        secret = {"metadata": {"name": "login", "namespace": SYSTEM}, "data": {"username": "am9l"}}
-        await world.client.create(secret, Secret.address)
-        change = {"spec": {"provider": "proxmox"}}
-        await world.client.patch(ProviderConfig, "simulated", change, SYSTEM)
-        await asyncio.sleep(1)
-        assert shown(await world.now(), "CredentialsValid")[:2] == ("True", "Accepted")
-        assert world.credentials == {"username": "joe"}
-
-    played(story)
+async def test_credentials_come_from_the_secret_and_a_missing_one_is_named(world: World) -> None:
+    world.answer = lambda: ()
+    config = await world.config(credentialsRef={"name": "login"})
+    assert shown(config, "CredentialsValid")[:2] == ("False", "CredentialsInvalid")
+    assert "no Secret login in namespace butler-system" in shown(config, "Ready")[2]
+    secret = {"metadata": {"name": "login", "namespace": SYSTEM}, "data": {"username": "am9l"}}
+    await world.client.create(secret, Secret.address)
+    change = {"spec": {"provider": "proxmox"}}
+    await world.client.patch(ProviderConfig, "simulated", change, SYSTEM)
+    await asyncio.sleep(1)
+    assert shown(await world.now(), "CredentialsValid")[:2] == ("True", "Accepted")
+    assert world.credentials == {"username": "joe"}
 
 
-def test_an_outage_is_shown_and_gets_over_by_itself() -> None:
+async def test_an_outage_is_shown_and_gets_over_by_itself(world: World) -> None:
     def unreachable() -> tuple[Check, ...]:
         raise ProviderUnavailable("scripted", "", "no answer")
 
     def refused() -> tuple[Check, ...]:
         raise CredentialsInvalid("scripted", "", "401")
 
-    async def story(world: World) -> None:
-        world.answer = unreachable
-        config = await world.config(credentialsRef={"name": "login"})
-        await world.client.create({"metadata": {"name": "login", "namespace": SYSTEM}}, Secret.address)
-        await asyncio.sleep(400)
-        config = await world.now()
-        assert shown(config, "Ready")[:2] == ("False", "ProviderUnavailable")
-        assert shown(config, "CredentialsValid")[0] == "Unknown"
-        world.answer = refused
-        await asyncio.sleep(2000)
-        assert shown(await world.now(), "CredentialsValid")[:2] == ("False", "CredentialsInvalid")
-        world.answer = lambda: ()
-        await asyncio.sleep(400)
-        assert (await world.now()).status.ready is True
-
-    played(story)
+    world.answer = unreachable
+    config = await world.config(credentialsRef={"name": "login"})
+    await world.client.create({"metadata": {"name": "login", "namespace": SYSTEM}}, Secret.address)
+    await asyncio.sleep(400)
+    config = await world.now()
+    assert shown(config, "Ready")[:2] == ("False", "ProviderUnavailable")
+    assert shown(config, "CredentialsValid")[0] == "Unknown"
+    world.answer = refused
+    await asyncio.sleep(2000)
+    assert shown(await world.now(), "CredentialsValid")[:2] == ("False", "CredentialsInvalid")
+    world.answer = lambda: ()
+    await asyncio.sleep(400)
+    assert (await world.now()).status.ready is True
 
 
-def test_a_provider_config_stays_while_a_cluster_uses_it_and_names_it() -> None:
-    async def story(world: World) -> None:
-        await world.config()
-        await world.config("other")
-        await world.cluster("shop", "simulated")
-        await world.cluster("elsewhere", "other")
-        await world.client.delete(ProviderConfig, "simulated", SYSTEM)
-        await asyncio.sleep(1)
-        config = await world.now()
-        assert shown(config, "Deleting") == (
-            "True",
-            "InUse",
-            "Used by TenantCluster butler-tenants/shop; it goes when they are gone or have another provider.",
-        )
-        assert config.status.ready is False
-        writes = world.writes
-        await asyncio.sleep(24 * 3600)
-        assert world.writes == writes
-        await world.client.delete(TenantCluster, "shop", TENANTS)
-        await asyncio.sleep(1)
-        with pytest.raises(NotFound):
-            await world.now()
-
-    played(story)
+async def test_a_provider_config_stays_while_a_cluster_uses_it_and_names_it(world: World) -> None:
+    await world.config()
+    await world.config("other")
+    await world.cluster("shop", "simulated")
+    await world.cluster("elsewhere", "other")
+    await world.client.delete(ProviderConfig, "simulated", SYSTEM)
+    await asyncio.sleep(1)
+    config = await world.now()
+    assert shown(config, "Deleting") == (
+        "True",
+        "InUse",
+        "Used by TenantCluster butler-tenants/shop; it goes when they are gone or have another provider.",
+    )
+    assert config.status.ready is False
+    writes = world.writes
+    await asyncio.sleep(24 * 3600)
+    assert world.writes == writes
+    await world.client.delete(TenantCluster, "shop", TENANTS)
+    await asyncio.sleep(1)
+    with pytest.raises(NotFound):
+        await world.now()
 
 
-def test_a_cluster_that_names_no_provider_uses_the_platforms() -> None:
-    async def story(world: World) -> None:
-        await world.config()
-        default = {"defaultProviderConfigRef": {"name": "simulated"}}
-        await world.client.create({"metadata": {"name": "butler"}, "spec": default}, ButlerConfig.address)
-        await world.cluster("shop", None)
-        await asyncio.sleep(1)
-        await world.client.delete(ProviderConfig, "simulated", SYSTEM)
-        await asyncio.sleep(1)
-        assert "butler-tenants/shop" in shown(await world.now(), "Deleting")[2]
-
-    played(story)
+async def test_a_cluster_that_names_no_provider_uses_the_platforms(world: World) -> None:
+    await world.config()
+    default = {"defaultProviderConfigRef": {"name": "simulated"}}
+    await world.client.create({"metadata": {"name": "butler"}, "spec": default}, ButlerConfig.address)
+    await world.cluster("shop", None)
+    await asyncio.sleep(1)
+    await world.client.delete(ProviderConfig, "simulated", SYSTEM)
+    await asyncio.sleep(1)
+    assert "butler-tenants/shop" in shown(await world.now(), "Deleting")[2]
 
 
-def test_an_unused_provider_config_goes_at_once() -> None:
-    async def story(world: World) -> None:
-        await world.config()
-        await world.client.delete(ProviderConfig, "simulated", SYSTEM)
-        await asyncio.sleep(1)
-        with pytest.raises(NotFound):
-            await world.now()
-
-    played(story)
+async def test_an_unused_provider_config_goes_at_once(world: World) -> None:
+    await world.config()
+    await world.client.delete(ProviderConfig, "simulated", SYSTEM)
+    await asyncio.sleep(1)
+    with pytest.raises(NotFound):
+        await world.now()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,7 +75,6 @@ from kubekit.server.spaces.spaces import Spaces
 from kubekit.server.store.changes import Change
 from kubekit.server.store.events import Event
 from kubekit.server.store.store import Store
-from kubekit.testing import deterministic_loop
 from kubekit.testing.deterministic_loop import Loop
 
 NAMESPACE = "shop-12345678"
@@ -370,7 +369,7 @@ def deployment(replicas: int, **rolling: int) -> MachineDeployment:
 
 
 @asynccontextmanager
-async def world(loop: Loop, directory: Path, delays: Delays = NONE) -> AsyncIterator[World]:
+async def opened(loop: Loop, directory: Path, delays: Delays = NONE) -> AsyncIterator[World]:
     """A world with its kinds installed and nothing in it."""
     store = Store(None)
     pki = Pki(directory, loop.clock)
@@ -384,19 +383,6 @@ async def world(loop: Loop, directory: Path, delays: Delays = NONE) -> AsyncIter
         yield World(spaces[ROOT], await spaces.add("tenant"), loop, delays)
     finally:
         await spaces.stop()
-
-
-Scenario = Callable[[World], Awaitable[None]]
-
-
-def play(scenario: Scenario, directory: Path, *, seed: int = 1, delays: Delays = NONE) -> None:
-    """Let a scenario happen in a world of its own, on virtual time."""
-
-    async def main(loop: Loop) -> None:
-        async with world(loop, directory, delays) as made:
-            await scenario(made)
-
-    deterministic_loop.run(main, seed)
 
 
 def conditions(obj: Any) -> dict[str, str]:

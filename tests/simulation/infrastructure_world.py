@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from functools import cache
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -33,25 +31,13 @@ from butler.simulation.infrastructure.controllers import add_infrastructure
 from butler.simulation.infrastructure.kinds import KINDS, SimulatedCluster, SimulatedMachine, SimulatedMachineSpec
 from butler.simulation.infrastructure.nodes import NODE
 from kubekit.client.protocol import Client
-from kubekit.clock import Chance, Clock
 from kubekit.errors import NotFound, Unauthorized
-from kubekit.model.crd import definition
-from kubekit.model.resource import ObjectMeta, OwnerReference, Resource
+from kubekit.model.resource import ObjectMeta, OwnerReference
 from kubekit.runtime.client_wrapper import Call, Go, WrappedClient
 from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.runtime.queue import Backoff
-from kubekit.server.client import DirectClient
-from kubekit.server.kinds import crds
-from kubekit.server.kinds.builtin import catalogue
-from kubekit.server.kinds.builtin.behaviours import behaviour_of
-from kubekit.server.kinds.registry import Kinds
-from kubekit.server.objects.resource import Resource as Served
-from kubekit.server.pipeline.space import Space
-from kubekit.server.pipeline.watches import Hub
-from kubekit.server.spaces.served_space import ServedSpace
-from kubekit.server.store.store import Store
-from kubekit.testing import deterministic_loop
 from kubekit.testing.deterministic_loop import Loop
+from kubekit.testing.memory import MemorySpace
 
 NAMESPACE = "shop-12345678"
 CLUSTER = "shop"
@@ -61,44 +47,6 @@ NODE_REGISTRATION = {
     "taints": [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}],
     "kubeletExtraArgs": [{"name": "node-labels", "value": "pool=gpu,tier=gold"}],
 }
-
-
-class MemorySpace(Space):
-    """An API with a few kinds, and nothing running in the background."""
-
-    def __init__(self, kinds: tuple[Served, ...], clock: Clock, chance: Chance) -> None:
-        super().__init__("test", Store(None), Kinds(kinds), clock, chance)
-        self.hub = Hub(self.store)
-        self.namespaces |= {NAMESPACE: False, "butler-system": False}
-
-    def client(self) -> DirectClient:
-        return DirectClient(cast(ServedSpace, self))
-
-
-@cache
-def management_kinds() -> tuple[Served, ...]:
-    custom = (*KINDS, ProviderConfig, Cluster, Machine, KubeadmConfig)
-    return (*_built_in("secrets", "events", "namespaces"), *(one for kind in custom for one in _custom(kind)))
-
-
-@cache
-def tenant_kinds() -> tuple[Served, ...]:
-    return _built_in("nodes", "namespaces")
-
-
-def _built_in(*plurals: str) -> tuple[Served, ...]:
-    found = [one for one in catalogue.resources() if not one.group and one.plural in plurals]
-    for one in found:
-        one.behaviour = behaviour_of(one.group, one.kind, one.version)
-    return tuple(found)
-
-
-def _custom(kind: type[Resource]) -> list[Served]:
-    crd: Any = definition(kind)
-    crds.default_crd(crd)
-    crds.prepare_create(crd)
-    crd["status"] = crds.established_status(crd, crds.TakenNames(), "2030-01-01T00:00:00Z")
-    return crds.resources_of(crd)
 
 
 class Mortal(WrappedClient):
@@ -164,8 +112,9 @@ class World:
 
     def __init__(self, loop: Loop, fast: bool = False) -> None:
         self.loop = loop
-        self.root = MemorySpace(management_kinds(), loop.clock, loop.chance)
-        self.tenant = MemorySpace(tenant_kinds(), loop.clock, loop.chance)
+        custom = (*KINDS, ProviderConfig, Cluster, Machine, KubeadmConfig)
+        self.root = MemorySpace(loop.clock, loop.chance, kinds=custom, namespaces=(NAMESPACE, "butler-system"))
+        self.tenant = MemorySpace(loop.clock, loop.chance)
         self.client, self.tenant_client = self.root.client(), self.tenant.client()
         self.datacentre = DataCentre(clock=loop.clock, chance=loop.chance, fast=fast)
 
@@ -242,19 +191,6 @@ def facts(machine: SimulatedMachine | None) -> dict[str, str]:
     """Each condition as `status/reason`."""
     assert machine is not None
     return {one.type: f"{one.status}/{one.reason}" for one in machine.status.conditions}
-
-
-def played(story: Callable[[World], Awaitable[None]], *, fast: bool = False, seed: int = 1) -> None:
-    """Run a story in virtual time."""
-
-    async def main(loop: Loop) -> None:
-        world = World(loop, fast)
-        try:
-            await story(world)
-        finally:
-            world.datacentre.close()
-
-    deterministic_loop.run(main, seed)
 
 
 REALISTIC = Delays()

@@ -14,6 +14,8 @@ from kubekit.client import kubeconfig
 from kubekit.client.config import Config
 from kubekit.client.http import HttpClient
 from kubekit.runtime.manager import Manager, ManagerSettings
+from kubekit.testing import deterministic_loop
+from kubekit.testing.deterministic_loop import Loop
 from tests.real.standins.hands import Hands
 from tests.real.standins.life import LIVES
 from tests.real.standins.recording import Record, Recorder, quiet
@@ -70,18 +72,16 @@ def _merged(records: Iterable[Record]) -> Record:
 
 def with_standins(directory: Path, delays: Delays, silence: float = 5.0, seed: int = 1) -> Record:
     """All lives with our stand-ins, in virtual time. A stage ends after so many seconds in which nothing happens."""
-    found: list[Record] = []
 
-    async def live(life: str, world: capi_world.World) -> None:
-        clock, chance = world.loop.clock, world.loop.chance
-        manager = Manager(world.client, ManagerSettings("standins"), clock=clock, chance=chance)
-        add_cluster_api(manager, lambda _: world.tenant, delays, clock=clock, chance=chance)
-        async with asyncio.TaskGroup() as group:
+    async def live(life: str, loop: Loop) -> Record:
+        clock, chance = loop.clock, loop.chance
+        async with capi_world.opened(loop, directory / life, delays) as world, asyncio.TaskGroup() as group:
+            manager = Manager(world.client, ManagerSettings("standins"), clock=clock, chance=chance)
+            add_cluster_api(manager, lambda _: world.tenant, delays, clock=clock, chance=chance)
             running = group.create_task(manager.run())
             hands = Hands(f"shop-{life}", world.client, world.tenant, "kubeconfig")
-            found.append(await _lived(life, hands, silence))
+            record = await _lived(life, hands, silence)
             running.cancel()
+        return record
 
-    for life in LIVES:
-        capi_world.play(partial(live, life), directory / life, delays=delays, seed=seed)
-    return _merged(found)
+    return _merged(deterministic_loop.run(partial(live, life), seed) for life in LIVES)

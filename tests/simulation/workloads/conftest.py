@@ -1,4 +1,4 @@
-"""A tenant's API that kubectl and Helm can reach, and keys for those that nobody reaches."""
+"""A tenant's API in memory, and one that kubectl and Helm can reach."""
 
 from __future__ import annotations
 
@@ -10,19 +10,33 @@ from pathlib import Path
 
 import pytest
 
-from butler.simulation.delays import NONE
+from butler.simulation.delays import NONE, Delays
 from butler.simulation.workloads.activity import on_server
 from butler.simulation.workloads.tenants import Workloads
 from kubekit.server.client import DirectClient
 from kubekit.server.serve.server import Server
+from kubekit.testing.deterministic_loop import Loop
 from testbed.running.embedded import kubectl_for
-from tests.simulation.workloads.world import EVENTS, NODES, TENANT, node
+from tests.simulation.workloads.world import EVENTS, NODES, TENANT, World, node, opened
 
 
-@pytest.fixture(scope="session")
-def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the servers of this worker's worlds have their keys, which take a moment to make."""
-    return tmp_path_factory.mktemp("keys")
+@pytest.fixture
+def delays() -> Delays:
+    """How long what is simulated takes; a test may have this as a parameter."""
+    return NONE
+
+
+@pytest.fixture
+def nodes() -> int:
+    """How many nodes there are; a test may have this as a parameter."""
+    return 2
+
+
+@pytest.fixture
+async def world(kubekit_loop: Loop, keys: Path, delays: Delays, nodes: int) -> AsyncIterator[World]:
+    """A tenant's API in memory that nobody can reach from outside."""
+    async with opened(kubekit_loop, keys, delays, nodes) as made:
+        yield made
 
 
 @dataclass

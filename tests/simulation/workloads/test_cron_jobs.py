@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -11,7 +10,7 @@ import pytest
 
 from butler.simulation.workloads.jobs.kinds import CronJob, Job
 from butler.simulation.workloads.jobs.schedules import following
-from tests.simulation.workloads.world import TENANT, Object, World, job, play
+from tests.simulation.workloads.world import TENANT, Object, World, job
 
 
 def cron_job(schedule: str = "*/10 * * * *", image: str = "work", **spec: Any) -> Object:
@@ -51,38 +50,29 @@ def test_a_schedule_is_due_in_its_time_zone() -> None:
     assert noon.astimezone(UTC).hour == 10
 
 
-def test_jobs_come_in_time_and_old_ones_go(keys: Path) -> None:
-    async def scenario(world: World) -> None:
-        async with world.running():
-            await world.add(CronJob, cron_job(successfulJobsHistoryLimit=2))
-            await world.settled(3540)
-            assert world.workloads.active == {TENANT}
-        jobs = await world.all(Job)
-        assert len(jobs) == 2
-        starts = [one.status.start_time for one in jobs]
-        assert [start.minute % 10 for start in starts] == [0, 0]
-        made = await world.get(CronJob, "tick")
-        assert (made.status.active, made.status.last_schedule_time) == ((), starts[-1])
-        assert world.writes["create jobs"] in (5, 6)
-
-    play(scenario, keys)
+async def test_jobs_come_in_time_and_old_ones_go(world: World) -> None:
+    async with world.running():
+        await world.add(CronJob, cron_job(successfulJobsHistoryLimit=2))
+        await world.settled(3540)
+        assert world.workloads.active == {TENANT}
+    jobs = await world.all(Job)
+    assert len(jobs) == 2
+    starts = [one.status.start_time for one in jobs]
+    assert [start.minute % 10 for start in starts] == [0, 0]
+    made = await world.get(CronJob, "tick")
+    assert (made.status.active, made.status.last_schedule_time) == ((), starts[-1])
+    assert world.writes["create jobs"] in (5, 6)
 
 
-def test_a_forbidden_overlap_waits_for_the_job_before(keys: Path) -> None:
-    async def scenario(world: World) -> None:
-        async with world.running():
-            await world.add(CronJob, cron_job("* * * * *", "simulated/missing", concurrencyPolicy="Forbid"))
-            await world.settled(300)
-        assert len(await world.all(Job)) == 1
-
-    play(scenario, keys)
+async def test_a_forbidden_overlap_waits_for_the_job_before(world: World) -> None:
+    async with world.running():
+        await world.add(CronJob, cron_job("* * * * *", "simulated/missing", concurrencyPolicy="Forbid"))
+        await world.settled(300)
+    assert len(await world.all(Job)) == 1
 
 
-def test_a_suspended_one_does_nothing(keys: Path) -> None:
-    async def scenario(world: World) -> None:
-        async with world.running():
-            await world.add(CronJob, cron_job(suspend=True))
-            await world.settled(3600)
-            assert (await world.all(Job), world.workloads.active) == ([], set())
-
-    play(scenario, keys)
+async def test_a_suspended_one_does_nothing(world: World) -> None:
+    async with world.running():
+        await world.add(CronJob, cron_job(suspend=True))
+        await world.settled(3600)
+        assert (await world.all(Job), world.workloads.active) == ([], set())

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from butler.simulation.delays import NONE, REALISTIC, Delays
+from butler.simulation.delays import NONE, REALISTIC
 from butler.simulation.workloads.jobs.kinds import Job
 from butler.simulation.workloads.kinds import DaemonSet, Deployment, Pod, StatefulSet
 from butler.simulation.workloads.service_kinds import PersistentVolume, PersistentVolumeClaim, Service
 from tests.simulation.workloads.test_around_pods import service
 from tests.simulation.workloads.test_sets_and_jobs import daemon_set, stateful_set
-from tests.simulation.workloads.world import World, conditions, deployment, job, play, pod
+from tests.simulation.workloads.world import World, conditions, deployment, job, pod
 
 DATA = {
     "metadata": {"name": "data"},
@@ -43,42 +41,33 @@ async def _check(world: World) -> None:
 
 
 @pytest.mark.parametrize("delays", [NONE, REALISTIC], ids=["fast", "realistic"])
-def test_everything_comes_to_rest_and_then_nothing_is_written(keys: Path, delays: Delays) -> None:
-    async def scenario(world: World) -> None:
-        async with world.running():
-            await _fill(world)
-            await world.settled(60)
-            await _check(world)
-            revision = world.store.committed
-            await world.settled(4 * 3600)
-            assert (world.store.committed, world.workloads.active) == (revision, set())
-
-    play(scenario, keys, delays=delays)
-
-
-def test_a_fresh_look_at_what_is_settled_changes_nothing(keys: Path) -> None:
-    async def scenario(world: World) -> None:
-        async with world.running():
-            await _fill(world)
-            await world.settled(60)
+async def test_everything_comes_to_rest_and_then_nothing_is_written(world: World) -> None:
+    async with world.running():
+        await _fill(world)
+        await world.settled(60)
+        await _check(world)
         revision = world.store.committed
-        async with world.running():
-            await world.settled(60)
-        assert world.store.committed == revision
-
-    play(scenario, keys)
+        await world.settled(4 * 3600)
+        assert (world.store.committed, world.workloads.active) == (revision, set())
 
 
-@pytest.mark.parametrize("lives", range(2, 60, 7))
-def test_a_crash_at_any_write_is_made_good(keys: Path, lives: int) -> None:
-    async def scenario(world: World) -> None:
-        world.lives = lives
-        async with world.running():
-            await _fill(world)
-            await world.settled(20)
-        world.lives = float("inf")
-        async with world.running():
-            await world.settled(60)
-            await _check(world)
+async def test_a_fresh_look_at_what_is_settled_changes_nothing(world: World) -> None:
+    async with world.running():
+        await _fill(world)
+        await world.settled(60)
+    revision = world.store.committed
+    async with world.running():
+        await world.settled(60)
+    assert world.store.committed == revision
 
-    play(scenario, keys, seed=lives)
+
+@pytest.mark.parametrize(("lives", "kubekit_seed"), [(n, n) for n in range(2, 60, 7)])
+async def test_a_crash_at_any_write_is_made_good(world: World, lives: int) -> None:
+    world.lives = lives
+    async with world.running():
+        await _fill(world)
+        await world.settled(20)
+    world.lives = float("inf")
+    async with world.running():
+        await world.settled(60)
+        await _check(world)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,7 +11,7 @@ from butler.simulation.workloads.kinds import Deployment, Node, Pod
 from butler.simulation.workloads.nodes import fit
 from butler.simulation.workloads.service_kinds import PersistentVolumeClaim
 from tests.simulation.workloads import world as worlds
-from tests.simulation.workloads.world import NODES, World, deployment, node, play, pod, template
+from tests.simulation.workloads.world import NODES, World, deployment, node, pod, template
 
 TAINT = {"key": "gpu", "value": "yes", "effect": "NoSchedule"}
 
@@ -105,76 +104,63 @@ def _asks(cpu: str) -> dict[str, Any]:
     return {"containers": [{"name": "main", "image": "x", "resources": {"requests": {"cpu": cpu}}}]}
 
 
-def test_an_unschedulable_pod_says_why_for_each_node_and_goes_when_there_is_room(keys: Path) -> None:
-    async def scenario(world: World) -> None:
-        await world.change(NODES, "node-2", {"spec": {"taints": [TAINT]}})
-        async with world.running():
-            await world.add(Pod, pod("large", **_asks("8")))
-            await world.settled()
-            (scheduled,) = (await world.get(Pod, "large")).status.conditions
-            message = (
-                "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s). no new claims to "
-                "deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
-            )
-            told = (scheduled["type"], scheduled["status"], scheduled["reason"], scheduled["message"])
-            assert told == ("PodScheduled", "False", "Unschedulable", message)
-            assert await world.events("large") == [("FailedScheduling", message)]
-            await world.add(NODES, node(3, cpu="16"))
-            await world.settled()
-        assert (await world.get(Pod, "large")).spec.node_name == "node-3"
-
-    play(scenario, keys)
+async def test_an_unschedulable_pod_says_why_for_each_node_and_goes_when_there_is_room(world: World) -> None:
+    await world.change(NODES, "node-2", {"spec": {"taints": [TAINT]}})
+    async with world.running():
+        await world.add(Pod, pod("large", **_asks("8")))
+        await world.settled()
+        (scheduled,) = (await world.get(Pod, "large")).status.conditions
+        message = (
+            "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s). no new claims to "
+            "deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
+        )
+        told = (scheduled["type"], scheduled["status"], scheduled["reason"], scheduled["message"])
+        assert told == ("PodScheduled", "False", "Unschedulable", message)
+        assert await world.events("large") == [("FailedScheduling", message)]
+        await world.add(NODES, node(3, cpu="16"))
+        await world.settled()
+    assert (await world.get(Pod, "large")).spec.node_name == "node-3"
 
 
-def test_a_pod_that_waits_gets_the_place_of_one_that_goes(keys: Path) -> None:
-    async def scenario(world: World) -> None:
-        async with world.running():
-            await world.add(Pod, pod("first", **_asks("3")))
-            await world.settled()
-            await world.add(Pod, pod("second", **_asks("3")))
-            await world.settled()
-            (scheduled,) = (await world.get(Pod, "second")).status.conditions
-            assert "1 No preemption victims found for incoming pod" in scheduled["message"]
-            await world.delete(Pod, "first")
-            await world.settled()
-        assert (await world.get(Pod, "second")).status.phase == "Running"
-
-    play(scenario, keys, nodes=1)
+@pytest.mark.parametrize("nodes", [1])
+async def test_a_pod_that_waits_gets_the_place_of_one_that_goes(world: World) -> None:
+    async with world.running():
+        await world.add(Pod, pod("first", **_asks("3")))
+        await world.settled()
+        await world.add(Pod, pod("second", **_asks("3")))
+        await world.settled()
+        (scheduled,) = (await world.get(Pod, "second")).status.conditions
+        assert "1 No preemption victims found for incoming pod" in scheduled["message"]
+        await world.delete(Pod, "first")
+        await world.settled()
+    assert (await world.get(Pod, "second")).status.phase == "Running"
 
 
-def test_pods_that_come_together_do_not_overfill_a_node(keys: Path) -> None:
-    async def scenario(world: World) -> None:
-        async with world.running():
-            await world.add(Deployment, deployment(replicas=8, template=template("web", **_asks("1500m"))))
-            await world.settled()
-        placed = [one.spec.node_name for one in await world.pods() if one.spec.node_name]
-        assert sorted(placed) == ["node-1", "node-1", "node-2", "node-2"]
-
-    for seed in range(3):
-        play(scenario, keys, seed=seed)
+@pytest.mark.parametrize("kubekit_seed", range(3))
+async def test_pods_that_come_together_do_not_overfill_a_node(world: World) -> None:
+    async with world.running():
+        await world.add(Deployment, deployment(replicas=8, template=template("web", **_asks("1500m"))))
+        await world.settled()
+    placed = [one.spec.node_name for one in await world.pods() if one.spec.node_name]
+    assert sorted(placed) == ["node-1", "node-1", "node-2", "node-2"]
 
 
-def test_without_nodes_nothing_is_scheduled(keys: Path) -> None:
-    async def scenario(world: World) -> None:
-        async with world.running():
-            await world.add(Pod, pod("web"))
-            await world.settled()
-        (scheduled,) = (await world.get(Pod, "web")).status.conditions
-        assert scheduled["message"] == "no nodes available to schedule pods"
-
-    play(scenario, keys, nodes=0)
+@pytest.mark.parametrize("nodes", [0])
+async def test_without_nodes_nothing_is_scheduled(world: World) -> None:
+    async with world.running():
+        await world.add(Pod, pod("web"))
+        await world.settled()
+    (scheduled,) = (await world.get(Pod, "web")).status.conditions
+    assert scheduled["message"] == "no nodes available to schedule pods"
 
 
-def test_a_pod_waits_for_its_claim(keys: Path) -> None:
-    async def scenario(world: World) -> None:
-        volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
-        async with world.running():
-            await world.add(Pod, pod("db", volumes=[volume]))
-            await world.settled()
-            (scheduled,) = (await world.get(Pod, "db")).status.conditions
-            assert scheduled["message"] == '0/2 nodes are available: persistentvolumeclaim "data" not found.'
-            await world.add(PersistentVolumeClaim, worlds.claim("data"))
-            await world.settled()
-        assert (await world.get(Pod, "db")).status.phase == "Running"
-
-    play(scenario, keys)
+async def test_a_pod_waits_for_its_claim(world: World) -> None:
+    volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+    async with world.running():
+        await world.add(Pod, pod("db", volumes=[volume]))
+        await world.settled()
+        (scheduled,) = (await world.get(Pod, "db")).status.conditions
+        assert scheduled["message"] == '0/2 nodes are available: persistentvolumeclaim "data" not found.'
+        await world.add(PersistentVolumeClaim, worlds.claim("data"))
+        await world.settled()
+    assert (await world.get(Pod, "db")).status.phase == "Running"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +24,6 @@ from kubekit.server.pipeline.watches import Hub
 from kubekit.server.spaces.kubernetes_service import Location
 from kubekit.server.spaces.spaces import Spaces
 from kubekit.server.store.store import Store
-from kubekit.testing import deterministic_loop
 from kubekit.testing.deterministic_loop import Loop
 
 TENANT = "shop-12345678"
@@ -186,28 +185,22 @@ class World:
         return [(one["reason"], one["message"]) for one in found if one["involvedObject"]["name"].startswith(about)]
 
 
-Scenario = Callable[[World], Awaitable[None]]
-
-
-def play(scenario: Scenario, directory: Path, *, seed: int = 1, delays: Delays = NONE, nodes: int = 2) -> None:
-    """Let a scenario happen in a world of its own, on virtual time."""
-
-    async def main(loop: Loop) -> None:
-        store = Store(None)
-        pki = Pki(directory, loop.clock)
-        pki.open()
-        spaces = Spaces(store, Hub(store), pki, Location("127.0.0.1", 6443), loop.clock, loop.chance)
-        await spaces.open()
-        await spaces.add(TENANT)
-        world = World(spaces, store, loop, delays)
-        for number in range(1, nodes + 1):
-            await world.add(NODES, node(number))
-        try:
-            await scenario(world)
-        finally:
-            await spaces.stop()
-
-    deterministic_loop.run(main, seed)
+@asynccontextmanager
+async def opened(loop: Loop, directory: Path, delays: Delays = NONE, nodes: int = 2) -> AsyncIterator[World]:
+    """A world with so many nodes, and with keys that are kept in a directory."""
+    store = Store(None)
+    pki = Pki(directory, loop.clock)
+    pki.open()
+    spaces = Spaces(store, Hub(store), pki, Location("127.0.0.1", 6443), loop.clock, loop.chance)
+    await spaces.open()
+    await spaces.add(TENANT)
+    world = World(spaces, store, loop, delays)
+    for number in range(1, nodes + 1):
+        await world.add(NODES, node(number))
+    try:
+        yield world
+    finally:
+        await spaces.stop()
 
 
 def conditions(obj: Any) -> dict[str, str]:
