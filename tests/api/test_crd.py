@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
 import jsonschema_rs
 import pytest
-from msgspec import Meta
 
 from butler.api import GROUP, KINDS, VERSION
 from butler.api.cluster import TenantCluster
 from butler.api.machine import MachineRequest
 from butler.api.model import Resource
 from kubekit.model import crd
-from kubekit.model.resource import AGE, Column, Model, Rule
 
 Node = dict[str, Any]
 
@@ -93,12 +91,6 @@ def test_every_field_is_described() -> None:
 
 def test_descriptions_speak_to_users_not_to_programmers() -> None:
     assert [path for path, node in all_nodes() if "normalise" in node.get("description", "")] == []
-
-
-def test_conditions_are_told_apart_by_type() -> None:
-    conditions = crd.schema_of(TenantCluster)["properties"]["status"]["properties"]["conditions"]
-    assert conditions["x-kubernetes-list-map-keys"] == ["type"]
-    assert set(conditions["items"]["required"]) == {"type", "status", "reason", "message", "lastTransitionTime"}
 
 
 def test_catalogue_kinds_have_no_status() -> None:
@@ -208,59 +200,6 @@ def test_names_and_scope_are_the_documented_ones(kind: type[Resource]) -> None:
     assert (definition["spec"]["scope"] == "Cluster") == (names["kind"] in CLUSTER_WIDE)
     assert definition["metadata"]["name"] == f"{names['plural']}.{GROUP}"
     assert definition["metadata"]["labels"] == {"app.kubernetes.io/part-of": "butler"}
-
-
-class ToySpec(Model):
-    """A toy that is wanted."""
-
-    rules = (Rule("self.wheels != 13", "thirteen wheels bring bad luck"),)
-
-    wheels: Annotated[int, Meta(ge=1)] = 4
-    """How many wheels."""
-    colour: str | None = None
-    """Its colour."""
-    maker: str
-    """Who made it."""
-
-
-class Toy(
-    Resource,
-    plural="toys",
-    short="toy",
-    namespaced=False,
-    columns=(Column("Maker", ".spec.maker"), AGE),
-    labels={"example.org/contract": "v1"},
-):
-    """Something to play with."""
-
-    spec: ToySpec
-
-
-def test_a_kind_is_one_class() -> None:
-    definition = crd.definition(Toy)
-    assert definition["metadata"]["name"] == f"toys.{GROUP}"
-    assert definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"] == {
-        "description": "A toy that is wanted.",
-        "type": "object",
-        "properties": {
-            "wheels": {
-                "description": "How many wheels.",
-                "type": "integer",
-                "format": "int32",
-                "minimum": 1,
-                "default": 4,
-            },
-            "colour": {"description": "Its colour.", "type": "string"},
-            "maker": {"description": "Who made it.", "type": "string"},
-        },
-        "required": ["maker"],
-        "x-kubernetes-validations": [{"rule": "self.wheels != 13", "message": "thirteen wheels bring bad luck"}],
-    }
-
-
-def test_labels_of_a_kind_stand_on_its_definition() -> None:
-    labels = {"app.kubernetes.io/part-of": "butler", "example.org/contract": "v1"}
-    assert crd.definition(Toy)["metadata"]["labels"] == labels
 
 
 def test_a_stand_in_for_absence_is_no_default() -> None:

@@ -3,59 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
+import signal
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from kubekit.client import kubeconfig
 from kubekit.client.http import HttpClient
-from kubekit.model.crd import definition
-from kubekit.model.resource import Address, ObjectMeta
+from kubekit.model.resource import Address
 from kubekit.runtime.objects import key_of
 from kubekit.server.serve.server import Server
+from tests.programs import code_on, on_any_port, running
 
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "write-a-controller.md"
-CRD = Address("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False)
-
-
-@pytest.fixture
-def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The code on the page as a module."""
-    (tmp_path / "greetings_example.py").write_text(code())
-    monkeypatch.syspath_prepend(str(tmp_path))
-    return importlib.import_module("greetings_example")
-
-
-def code() -> str:
-    return PAGE.read_text().split("```python\n")[1].split("```")[0]
+GREETING, CONFIG_MAP = Address.of("example.com/v1", "Greeting"), Address.of("v1", "ConfigMap")
 
 
 def test_the_example_is_short() -> None:
-    assert len([line for line in code().splitlines() if line.strip() and not line.startswith(("import", "from"))]) <= 40
+    lines = [line for line in code_on(PAGE)[0].splitlines() if line.strip() and not line.startswith("from")]
+    assert len(lines) <= 30
 
 
-async def test_the_example_runs_on_the_embedded_server(
-    server: Server, example: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("KUBECONFIG", str(server.kubeconfig))
-    kind, config_map = example.Greeting, example.CONFIG_MAP
-    async with HttpClient(kubeconfig.load()) as client:
-        await client.apply(definition(kind), CRD, manager="test")
-        await server.root.settled()
-        running = asyncio.ensure_future(example.main())
-        meta = ObjectMeta(name="first", namespace="default")
-        await client.create(kind(metadata=meta, spec=example.GreetingSpec(name="World")))
-        async with asyncio.timeout(20):
-            greeting = await until(client, kind, lambda one: one.status.text)
-            assert (greeting.status.text, greeting.status.condition("Ready").status) == ("Hello, World!", "True")
-            await client.patch(config_map, "first", {"data": {"text": "Bye"}}, "default", manager="someone")
-            await until(client, config_map, lambda one: one.get("data") == {"text": "Hello, World!"})
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
+async def test_the_example_runs_on_the_embedded_server(server: Server, tmp_path: Path) -> None:
+    script = tmp_path / "greetings.py"
+    script.write_text(on_any_port(code_on(PAGE)[0]))
+    async with HttpClient(kubeconfig.load(server.kubeconfig)) as client, asyncio.timeout(40):
+        with running(script, server.kubeconfig) as program:
+            await asyncio.to_thread(program.until, "started")
+            meta = {"name": "first", "namespace": "default"}
+            await client.create({"metadata": meta, "spec": {"name": "World"}}, GREETING)
+            greeting = await until(client, GREETING, lambda one: one.get("status", {}).get("text"))
+            assert greeting["status"]["text"] == "Hello, World!"
+            assert greeting["status"]["conditions"][0]["status"] == "True"
+            await client.patch(CONFIG_MAP, "first", {"data": {"text": "Bye"}}, "default", manager="someone")
+            await until(client, CONFIG_MAP, lambda one: one.get("data") == {"text": "Hello, World!"})
+            program.process.send_signal(signal.SIGTERM)
+            assert (await asyncio.to_thread(program.ended))[0] == 0
 
 
 async def until(client: HttpClient, kind: Any, holds: Any) -> Any:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
 import urllib.request
-from collections.abc import Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import AbstractContextManager, aclosing
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +22,7 @@ from kubekit.runtime.manager import Manager
 from kubekit.runtime.objects import key_of
 from kubekit.runtime.program import FAILED, KIND_MISSING, add
 from testbed.running.embedded import ServerProcess
+from tests.programs import Program, running
 from tests.runtime.controller_world import Scripted, done
 from tests.runtime.world import Widget, WidgetSpace
 
@@ -51,39 +48,11 @@ class Tunes(Reconciler[{kind}]):
 """
 
 
-class Program:
-    """A controller as a process."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process, self.lines = process, list[str]()
-
-    def until(self, text: str) -> str:
-        """The first line from here on that contains a text."""
-        assert self.process.stderr is not None
-        for line in self.process.stderr:
-            self.lines.append(line)
-            if text in line:
-                return line
-        raise AssertionError(f"never said {text!r}: {''.join(self.lines)}")
-
-    def ended(self) -> tuple[int, str]:
-        assert self.process.stderr is not None
-        self.lines += self.process.stderr
-        return self.process.wait(20), "".join(self.lines)
-
-
-@contextmanager
-def program(folder: Path, config: Path, kind: str, call: str) -> Iterator[Program]:
+def program(folder: Path, config: Path, kind: str, call: str) -> AbstractContextManager[Program]:
     """Runs a file with a controller for a kind of its own."""
     script = folder / "tunes.py"
     script.write_text(HEAD.format(kind=kind, plural=f"{kind.lower()}s") + call)
-    environment = {**os.environ, "KUBECONFIG": str(config), "HOME": str(folder)}
-    command = [sys.executable, str(script)]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            yield Program(process)
-        finally:
-            process.kill()
+    return running(script, config)
 
 
 def test_a_kind_that_is_not_offered_is_named_with_what_to_do(tmp_path: Path, server_process: ServerProcess) -> None:
