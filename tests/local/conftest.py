@@ -25,9 +25,3 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     one.up("--empty")
     yield one
     one.stop()
-
-
-@pytest.fixture(scope="session")
-def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the servers of this worker's worlds have their keys, which take a moment to make."""
-    return tmp_path_factory.mktemp("keys")

@@ -12,6 +12,12 @@ from kubekit.testing.deterministic_loop import Loop
 from tests.simulation.capi_world import World, opened
 
 
+@pytest.fixture(scope="session")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the servers of this worker's worlds have their keys, which take a moment to make."""
+    return tmp_path_factory.mktemp("keys")
+
+
 @pytest.fixture
 def delays() -> Delays:
     """How long what is simulated takes; a test may have this as a parameter."""
