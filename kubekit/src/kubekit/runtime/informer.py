@@ -13,7 +13,7 @@ from typing import Any, Generic
 from msgspec import structs
 
 from kubekit.client.endless_watch import Change, Snapshot, follow
-from kubekit.client.protocol import Client, Selection, Signal, address_of
+from kubekit.client.protocol import EVERYTHING, Client, Selection, Signal, address_of
 from kubekit.clock import Chance, Clock
 
 from .cache import Cache, Obj
@@ -199,7 +199,7 @@ class Informers:
 
     def of(self, kind: Kind, selection: Selection | None = None) -> Informer[Any]:
         """The shared informer; its cache fills once the manager runs."""
-        place = (kind, self._restricted(kind, selection or Selection()))
+        place = (kind, self._restricted(kind, selection or EVERYTHING))
         informer = self._informers.get(place)
         if informer is None:
             informer = self._informers[place] = Informer(kind, place[1], self._clock, self._metrics)
@@ -209,7 +209,7 @@ class Informers:
         return informer
 
     def _restricted(self, kind: Kind, selection: Selection) -> Selection:
-        if selection.namespace or not address_of(kind).namespaced:
+        if not self._namespace or selection.namespace or not address_of(kind).namespaced:
             return selection
         return replace(selection, namespace=self._namespace)
 
