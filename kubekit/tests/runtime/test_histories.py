@@ -14,7 +14,7 @@ from tests.runtime.histories import problem
 from tests.runtime.history import play
 from tests.runtime.witnesses import Violation
 
-COUNT = int(os.environ.get("BUTLER_HISTORIES", "300"))
+COUNT = int(os.environ.get("KUBEKIT_HISTORIES", "300"))
 """How many histories; 10,000 are played by `python -m tests.runtime.histories`."""
 BATCH = 25
 _BOUND = 150

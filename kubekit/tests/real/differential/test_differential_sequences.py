@@ -14,7 +14,7 @@ from tests.real.differential.verdicts import Tally
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(3600)]
 
-WANTED = os.environ.get("BUTLER_DIFFERENTIAL_SEQUENCES", "")
+WANTED = os.environ.get("KUBEKIT_DIFFERENTIAL_SEQUENCES", "")
 """How many sequences per kind, each time others; without it always the same few."""
 _DEFAULT = 20
 

@@ -16,7 +16,7 @@ def main() -> int:
     options = _parser().parse_args()
     made = []
     for on in options.on:
-        folder = Path(tempfile.mkdtemp(prefix=f"butler-e2e-{on}-"))
+        folder = Path(tempfile.mkdtemp(prefix=f"kubekit-e2e-{on}-"))
         print(f"e2e: running on the {on} server; the log is {folder}/e2e.test.log", file=sys.stderr, flush=True)
         made.append(suite.run(on, folder, options.focus))
     for report in made:
