@@ -33,12 +33,12 @@ from butler.api import KINDS
 from butler.api.cluster import ClusterPhase, TenantCluster
 from butler.api.machine import MachinePhase, MachineRequest
 from butler.api.provider import ProviderConfig
-from butler.app import PRODUCT
 from butler.cli.ctl import butlerctl
 from butler.local import system
 from butler.local.home import Home
 from butler.local.installation import install_definitions
 from butler.local.platform import Options, running
+from butler.product import PRODUCT
 from butler.providers.testing import Harness
 from butler.simulation.delays import NONE
 from kubekit.client import kubeconfig

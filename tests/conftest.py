@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from butler.app import PRODUCT
+from butler.product import PRODUCT
 from kubekit.server.serve.server import Server
 
 pytest_plugins = ["kubekit.testing.plugin", "testbed.running.fixtures"]

@@ -6,8 +6,6 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from weakref import WeakSet
 
-from butler import __version__
-from butler.api.model import AGENT, SIMULATED
 from butler.controllers.accounts import Accounts
 from butler.controllers.cluster.reconciler import TenantClusters
 from butler.controllers.image import add_images
@@ -21,10 +19,6 @@ from butler.providers.contract import Surroundings
 from kubekit.client.protocol import Client
 from kubekit.model.crd import DEFINITION
 from kubekit.runtime.manager import Manager
-from kubekit.server.spaces.product import Product
-
-PRODUCT = Product(AGENT, __version__, simulated=SIMULATED)
-"""What the embedded server says it is."""
 
 
 async def cluster_providers(client: Client) -> tuple[str, ...]:

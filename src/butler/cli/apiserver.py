@@ -51,7 +51,7 @@ def apiserver(context: click.Context, data: Path, port: int, host: str, names: t
 
 
 async def _serve(data: Path, host: str, port: int, names: tuple[str, ...]) -> None:
-    from butler.app import PRODUCT
+    from butler.product import PRODUCT
     from kubekit.server.serve.server import Server, tune_process
 
     loop, stop = asyncio.get_running_loop(), asyncio.Event()

@@ -12,6 +12,7 @@ from butler import app
 from butler.api import KINDS
 from butler.api.model import AGENT
 from butler.api.shared import SYSTEM_NAMESPACE
+from butler.product import PRODUCT
 from butler.simulation import world as simulated
 from butler.simulation.delays import REALISTIC, Delays
 from butler.simulation.installer import RecordingInstaller
@@ -54,7 +55,7 @@ class Options:
         return client if self.wrap is None else self.wrap(client)
 
     def server(self, place: Home) -> Server:
-        return Server(place.data, port=self.port, product=app.PRODUCT, clock=self.clock, chance=self.chance)
+        return Server(place.data, port=self.port, product=PRODUCT, clock=self.clock, chance=self.chance)
 
     def world(self, server: Server, place: Home) -> AbstractAsyncContextManager[simulated.World]:
         return simulated.world(server, place.datacentre, self.delays, self.wrapped, self.clock, self.chance)
