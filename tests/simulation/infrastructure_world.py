@@ -48,6 +48,14 @@ NODE_REGISTRATION = {
     "kubeletExtraArgs": [{"name": "node-labels", "value": "pool=gpu,tier=gold"}],
 }
 
+READY = {
+    "Ready": "True/Ready",
+    "VMProvisioned": "True/Provisioned",
+    "NodeProvisioned": "True/Provisioned",
+    "Paused": "False/NotPaused",
+}
+"""What a machine says of itself when all is well."""
+
 
 class Mortal(WrappedClient):
     """A client of a process that is killed at one of its writes: nothing it sends or awaits after that arrives."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+SIGNING_ALGORITHM = "ES256"
+"""How tokens are signed."""
+
 
 @dataclass(frozen=True, slots=True)
 class KeyPair:

@@ -13,7 +13,7 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey
 
-ALGORITHM = "ES256"
+from .identities import SIGNING_ALGORITHM
 
 
 class Signer:
@@ -31,17 +31,17 @@ class Signer:
         """As Kubernetes derives it from the public key."""
 
     def sign(self, claims: Mapping[str, Any]) -> str:
-        return jws.serialize_compact({"alg": ALGORITHM, "kid": self.id}, json.dumps(claims), self._key)
+        return jws.serialize_compact({"alg": SIGNING_ALGORITHM, "kid": self.id}, json.dumps(claims), self._key)
 
     def claims_of(self, token: str) -> dict[str, Any] | None:
         """What the token says; None when this key did not sign it."""
         try:
-            return dict(jwt.decode(token, self._key, algorithms=[ALGORITHM]).claims)
+            return dict(jwt.decode(token, self._key, algorithms=[SIGNING_ALGORITHM]).claims)
         except (JoseError, ValueError):
             return None
 
     def key_set(self) -> dict[str, Any]:
         """The public key, for those who check tokens themselves."""
         public = self._key.as_dict(private=False)
-        shown = {"use": "sig", "kty": "EC", "kid": self.id, "crv": "P-256", "alg": ALGORITHM}
+        shown = {"use": "sig", "kty": "EC", "kid": self.id, "crv": "P-256", "alg": SIGNING_ALGORITHM}
         return {"keys": [{**shown, "x": public["x"], "y": public["y"]}]}

@@ -33,6 +33,8 @@ from kubekit.server.objects.user import (
     split_service_account,
 )
 
+from .identities import SIGNING_ALGORITHM
+
 if TYPE_CHECKING:
     from .signer import Signer
 
@@ -107,7 +109,7 @@ def openid_configuration(server: str) -> dict[str, Any]:
         "jwks_uri": f"{server}/openid/v1/jwks",
         "response_types_supported": ["id_token"],
         "subject_types_supported": ["public"],
-        "id_token_signing_alg_values_supported": ["ES256"],
+        "id_token_signing_alg_values_supported": [SIGNING_ALGORITHM],
     }
 
 
