@@ -10,13 +10,14 @@ import msgspec
 import pytest
 
 from kubekit.clock import SystemChance, SystemClock
-from kubekit.errors import ServiceUnavailable
+from kubekit.errors import Invalid, ServiceUnavailable
 from kubekit.model.resource import Address
 from kubekit.server.access.pki import Pki
 from kubekit.server.client import DirectClient
 from kubekit.server.pipeline.watches import Hub
 from kubekit.server.serve.server import Server
 from kubekit.server.spaces import kubernetes_service
+from kubekit.server.spaces.beginnings import NOTHING_ELSE, Contents
 from kubekit.server.spaces.kubernetes_service import Location
 from kubekit.server.spaces.spaces import Spaces
 from kubekit.server.store.changes import Change
@@ -60,6 +61,44 @@ async def test_the_objects_are_byte_for_byte_what_the_ordinary_way_makes_of_them
         del one_by_one["/secrets", "default/x"]
         assert one_by_one == at_once
         assert len(at_once) > 35
+
+
+_ROLE = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "reader"}}
+MORE = Contents("somebody", (_ROLE | {"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]},))
+
+
+async def test_a_space_can_begin_with_more(tmp_path: Path) -> None:
+    async with Server(tmp_path) as server:
+        one = DirectClient(await server.add_space("one", contents=MORE))
+        other = DirectClient(await server.add_space("other"))
+        made = await one.get(CLUSTER_ROLES, "reader")
+        assert made["rules"] == MORE.objects[0]["rules"]
+        assert made["metadata"]["managedFields"][0]["manager"] == "somebody"
+        await other.create(dict(MORE.objects[0]), CLUSTER_ROLES, manager="somebody")
+        written = await other.get(CLUSTER_ROLES, "reader")
+        assert alike(msgspec.json.encode(made)) == alike(msgspec.json.encode(written))
+        assert [server.spaces[name].began_with(MORE) for name in ("one", "other")] == [True, False]
+    async with Server(tmp_path) as again:
+        assert await DirectClient(again.spaces["one"]).get(CLUSTER_ROLES, "reader") == made
+        assert again.spaces["one"].began_with(Contents(MORE.manager, MORE.objects))
+
+
+async def test_to_begin_with_more_costs_no_further_writes(server: Server) -> None:
+    async def writes(name: str, contents: Contents) -> int:
+        before = server.store.committed
+        await server.add_space(name, contents=contents)
+        return server.store.committed - before
+
+    await writes("first", NOTHING_ELSE)
+    base = await writes("second", NOTHING_ELSE)
+    assert [await writes("third", MORE), await writes("fourth", MORE)] == [base + 1, base]
+
+
+async def test_a_space_that_would_begin_with_what_is_not_valid_is_not_made(server: Server) -> None:
+    wrong = Contents("somebody", ({**_ROLE, "rules": [{"verbs": []}]},))
+    with pytest.raises(Invalid, match="verbs"):
+        await server.add_space("demo", contents=wrong)
+    assert "demo" not in server.spaces
 
 
 @pytest.fixture

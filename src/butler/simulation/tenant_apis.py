@@ -20,6 +20,7 @@ from kubekit.server.objects.user import UserInfo
 from kubekit.server.pipeline.service_addresses import SERVICE_NETWORK
 from kubekit.server.serve.server import Server
 from kubekit.server.spaces.addresses import SPACES
+from kubekit.server.spaces.beginnings import NOTHING_ELSE, Contents
 from kubekit.server.spaces.served_space import ServedSpace
 
 Wrap = Callable[[Client], Client]
@@ -67,6 +68,10 @@ class TenantApi:
         """The Kubernetes version it says it is of."""
         return self._space.version
 
+    def began_with(self, contents: Contents) -> bool:
+        """Whether these objects were in it from its first moment."""
+        return self._space.began_with(contents)
+
     async def pass_for(self, version: str) -> None:
         """Say from now on that it is of that Kubernetes version."""
         await self._space.pass_for(version)
@@ -95,11 +100,15 @@ class TenantApis:
         """Where every tenant's API is, or will be, reached: host and port."""
         return self._server.url.removeprefix("https://")
 
-    async def open(self, name: str, service_network: str = SERVICE_NETWORK) -> TenantApi:
-        """The API of that name, made if need be, with these addresses for its Services. Durable when this returns.
+    async def open(
+        self, name: str, service_network: str = SERVICE_NETWORK, contents: Contents = NOTHING_ELSE
+    ) -> TenantApi:
+        """The API of that name, made if need be, with these addresses for its Services and these objects in it.
+
+        Durable when this returns.
 
         Raises ValueError for what is no network."""
-        await self._server.add_space(name, service_network)
+        await self._server.add_space(name, service_network, contents)
         found = self.get(name)
         assert found is not None
         return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -10,6 +9,7 @@ from typing import Any, Protocol, overload
 
 from kubekit.errors import ApiError, Expired, KubeError
 from kubekit.model.resource import Address, Object
+from kubekit.time_limit import TimeLimit
 
 from .protocol import EVERYTHING, Client, Listed, Selection, T, Watched, address_of
 
@@ -107,10 +107,11 @@ class _Watching:
         """What one watch has to say, until it ends for whatever reason."""
         self.problem, self.progressed = None, False
         watch = self._client.watch(self._kind, self._selection, version=self._version)
+        limit = TimeLimit(self._idle)
         try:
             async with aclosing(watch) as events:
                 while True:
-                    async with asyncio.timeout(self._idle):
+                    with limit:
                         event = await anext(events, None)
                     if event is None:
                         return
@@ -124,6 +125,8 @@ class _Watching:
             self.problem = error
             # What cannot be read, or is too old, is there again whenever one goes on from here.
             self.lost = isinstance(error, Expired) or not isinstance(error, ApiError)
+        finally:
+            limit.close()
 
 
 class _Pauses:

@@ -12,6 +12,7 @@ from kubekit.client.protocol import Client, address_of
 from kubekit.clock import Chance, Clock
 from kubekit.errors import Conflict, KubeError, LeadershipLost, NotFound
 from kubekit.model.resource import Address
+from kubekit.time_limit import TimeLimit
 
 from . import failures, status_writes
 from .events import Recorder
@@ -153,16 +154,19 @@ class Controller:
         return see
 
     async def _work(self) -> None:
-        queue = self.queue
-        while (key := await queue.get()) is not None:
-            self._visiting[key] = False
-            try:
-                await self._visit(key)
-            finally:
-                self._leave(key)
-                queue.done(key)
+        queue, limit = self.queue, TimeLimit(self.reconciler.patience)
+        try:
+            while (key := await queue.get()) is not None:
+                self._visiting[key] = False
+                try:
+                    await self._visit(key, limit)
+                finally:
+                    self._leave(key)
+                    queue.done(key)
+        finally:
+            limit.close()
 
-    async def _visit(self, key: str) -> None:
+    async def _visit(self, key: str, limit: TimeLimit) -> None:
         obj = self._informer.get(key)
         if obj is None:
             self._forget(key)
@@ -174,7 +178,7 @@ class Controller:
         shown = {informer: informer.version for informers in self._caches.values() for informer in informers}
         started = self._tools.clock.monotonic()
         try:
-            async with asyncio.timeout(self.reconciler.patience):
+            with limit:
                 again = await self._turn(key, obj)
         except (Exception, asyncio.CancelledError) as error:
             await self._failed(key, obj, failures.cause_of(error))

@@ -70,11 +70,12 @@ def is_as_wanted(live: Object | None, wanted: Manifest) -> bool:
 
 
 def _differs(live: Any, wanted: Any) -> bool:
-    if type(wanted) is dict:
-        if type(live) is not dict:
-            return True
-        return any(_differs(live.get(name), value) for name, value in wanted.items())
-    return bool(live != wanted)
+    # What is equal as a whole, most of it, needs no closer look.
+    if live == wanted:
+        return False
+    if type(live) is not dict or type(wanted) is not dict:
+        return True
+    return any(_differs(live.get(name), value) for name, value in wanted.items())
 
 
 async def ensure(client: Client, live: Object | None, wanted: Manifest) -> bool:

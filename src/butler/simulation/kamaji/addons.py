@@ -48,7 +48,17 @@ def there(states: TenantAddonStates | None) -> frozenset[str]:
 
 def contents(cluster: Cluster, addon: str) -> Iterator[Placed]:
     """Everything an addon consists of."""
-    yield from _around_coredns(cluster) if addon == CORE_DNS else _around_kube_proxy(cluster)
+    yield from rights(addon)
+    yield from settings(cluster, addon)
+
+
+def settings(cluster: Cluster, addon: str) -> Iterator[Placed]:
+    """The part that is of one cluster."""
+    if addon == CORE_DNS:
+        yield CONFIG_MAP, config_map("coredns", SYSTEM, Corefile=_corefile(cluster))
+        yield SERVICE, _dns_service(cluster)
+    else:
+        yield CONFIG_MAP, config_map("kube-proxy", SYSTEM, **{"config.conf": _proxy_configuration(cluster)})
     yield workload(cluster, addon)
 
 
@@ -57,22 +67,24 @@ def workload(cluster: Cluster, addon: str) -> Placed:
     return (DEPLOYMENT, _coredns(cluster)) if addon == CORE_DNS else (DAEMON_SET, _kube_proxy(cluster))
 
 
-def _around_coredns(cluster: Cluster) -> Iterator[Placed]:
+def rights(addon: str) -> Iterator[Placed]:
+    """The part that is the same in every cluster: as whom it runs, and what it may do."""
+    return _rights_of_coredns() if addon == CORE_DNS else _rights_of_kube_proxy()
+
+
+def _rights_of_coredns() -> Iterator[Placed]:
     name = "system:coredns"
     yield SERVICE_ACCOUNT, _in_system("coredns")
     read = {"apiGroups": [""], "resources": ["endpoints", "services", "pods", "namespaces"], "verbs": ["list", "watch"]}
     slices = {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": ["list", "watch"]}
     yield CLUSTER_ROLE, {"metadata": {"name": name}, "rules": [read, slices]}
     yield cluster_binding(name, name, account("coredns"))
-    yield CONFIG_MAP, config_map("coredns", SYSTEM, Corefile=_corefile(cluster))
-    yield SERVICE, _dns_service(cluster)
 
 
-def _around_kube_proxy(cluster: Cluster) -> Iterator[Placed]:
+def _rights_of_kube_proxy() -> Iterator[Placed]:
     yield SERVICE_ACCOUNT, _in_system("kube-proxy")
     yield cluster_binding("kubeadm:node-proxier", "system:node-proxier", account("kube-proxy"))
     yield from role("kube-proxy", SYSTEM, "kube-proxy", group(JOINING))
-    yield CONFIG_MAP, config_map("kube-proxy", SYSTEM, **{"config.conf": _proxy_configuration(cluster)})
 
 
 def _in_system(name: str, labels: dict[str, str] | None = None) -> Object:

@@ -86,7 +86,7 @@ class TenantControlPlanes(Reconciler[TenantControlPlane]):
         """Let it run that version. Idempotent, and repeated from the start when it is interrupted."""
         api, wanted = await self._open(plane), plane.spec.addons
         checksum = _checksum(api)
-        await tenant_contents.fill(api.client, _cluster(plane, api, now.version), _change(plane, now, checksum))
+        await tenant_contents.fill(api.client, _cluster(plane, api, now.version), _change(plane, now, api))
         await api.pass_for(now.version)
         kubeconfig = await self._put(plane, "admin-kubeconfig", checksum, api)
         authority = await self._put(plane, "ca", checksum, api)
@@ -105,7 +105,8 @@ class TenantControlPlanes(Reconciler[TenantControlPlane]):
     async def _open(self, plane: TenantControlPlane) -> TenantApi:
         try:
             network = ipaddress.ip_network(plane.spec.network_profile.service_cidr, strict=False)
-            return await self._tenants.open(plane.metadata.namespace, str(network))
+            contents = tenant_contents.beginning(addons.asked_for(plane.spec.addons))
+            return await self._tenants.open(plane.metadata.namespace, str(network), contents)
         except ValueError as error:
             subject, path = f"TenantControlPlane {plane.key}", "spec.networkProfile.serviceCidr"
             raise InvalidConfiguration(subject, path, str(error)) from error
@@ -143,11 +144,12 @@ def _checksum(api: TenantApi) -> str:
     return made_from(api.url.encode(), api.authority, api.client_authority.certificate, api.admin.certificate)
 
 
-def _change(plane: TenantControlPlane, now: Progress, checksum: str) -> Change:
+def _change(plane: TenantControlPlane, now: Progress, api: TenantApi) -> Change:
     stored, running = plane.status.kubeconfig, _running(plane)
-    is_elsewhere = stored is None or stored.admin is None or stored.admin.checksum != checksum
+    is_elsewhere = stored is None or stored.admin is None or stored.admin.checksum != _checksum(api)
     asked, there = addons.asked_for(plane.spec.addons), addons.there(plane.status.addons)
-    return Change(not running, is_elsewhere or running != now.version, asked, there)
+    has_rights = not running and api.began_with(tenant_contents.beginning(asked))
+    return Change(not running, is_elsewhere or running != now.version, asked, there, has_rights)
 
 
 def _refused(plane: TenantControlPlane, message: str) -> InvalidConfiguration:

@@ -51,10 +51,10 @@ def settings(cluster: Cluster) -> Iterator[Placed]:
 def fixtures(cluster: Cluster) -> Iterator[Placed]:
     """What stays as it is."""
     yield CONFIG_MAP, config_map("kubelet-config", SYSTEM, kubelet=_kubelet_configuration(cluster))
-    yield from _rights()
 
 
-def _rights() -> Iterator[Placed]:
+def rights() -> Iterator[Placed]:
+    """What stays as it is, and is the same in every cluster."""
     requests = "system:certificates.k8s.io:certificatesigningrequests"
     yield cluster_binding("kubeadm:cluster-admins", "cluster-admin", group("kubeadm:cluster-admins"))
     yield cluster_binding("kubeadm:kubelet-bootstrap", "system:node-bootstrapper", group(JOINING))

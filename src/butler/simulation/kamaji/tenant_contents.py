@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from kubekit.client.protocol import Client
 from kubekit.errors import AlreadyExists, NotFound
+from kubekit.server.spaces.beginnings import Contents
 
 from . import addons, kubeadm
 from .kubeadm import Cluster, Placed
@@ -25,15 +27,27 @@ class Change:
     asked: frozenset[str]
     there: frozenset[str]
     """Addons."""
+    has_rights: bool = False
+    """Whether the API began with the rights of what is asked."""
+
+
+@cache
+def beginning(asked: frozenset[str]) -> Contents:
+    """What is the same in all clusters that ask for these addons."""
+    placed = [*kubeadm.rights(), *(one for addon in sorted(asked) for one in addons.rights(addon))]
+    objects = tuple({"apiVersion": kind.api_version, "kind": kind.kind, **obj} for kind, obj in placed)
+    return Contents(MANAGER, objects)
 
 
 async def fill(client: Client, cluster: Cluster, change: Change) -> None:
     """Make the contents of an API what they are to be. Writes nothing when nothing is different.
 
     May be repeated after it was interrupted."""
-    missing = [placed for addon in sorted(change.asked - change.there) for placed in addons.contents(cluster, addon)]
+    parts = addons.settings if change.has_rights else addons.contents
+    missing = [placed for addon in sorted(change.asked - change.there) for placed in parts(cluster, addon)]
     if change.is_new:
         missing += [*kubeadm.fixtures(cluster), *kubeadm.settings(cluster)]
+        missing += () if change.has_rights else kubeadm.rights()
     await _create(client, missing)
     if change.is_other and not change.is_new:
         kept = [addons.workload(cluster, addon) for addon in sorted(change.asked & change.there)]

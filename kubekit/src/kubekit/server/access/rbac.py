@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -107,6 +108,8 @@ class Rbac:
         self._roles: dict[tuple[str, str], list[Rule]] = {}
         self._bindings: dict[tuple[str, str], _Binding] = {}
         self._by_subject: dict[tuple[str, str, str], dict[str, _Binding]] = {}
+        self._bound: Counter[str] = Counter()
+        """How many bindings there are in each namespace. One that has none grants what all others grant."""
         self._answers: dict[tuple[str, ...] | tuple[object, ...], _Answer] = {}
 
     @property
@@ -154,7 +157,7 @@ class Rbac:
             attributes.group,
             attributes.resource,
             attributes.subresource,
-            attributes.namespace,
+            attributes.namespace if attributes.namespace in self._bound else "",
         )
         answer = self._answers.get(key)
         if answer is None:
@@ -181,12 +184,18 @@ class Rbac:
 
     def _bind(self, key: tuple[str, str], binding: _Binding) -> None:
         self._bindings[key] = binding
+        self._bound[binding.namespace] += 1
         for subject in binding.subjects:
             self._by_subject.setdefault((binding.namespace, *subject.key), {})[binding.name] = binding
 
     def _unbind(self, key: tuple[str, str]) -> None:
         binding = self._bindings.pop(key, None)
-        for subject in binding.subjects if binding else ():
+        if binding is None:
+            return
+        self._bound[key[0]] -= 1
+        if not self._bound[key[0]]:
+            del self._bound[key[0]]
+        for subject in binding.subjects:
             place = key[0], *subject.key
             bound = self._by_subject.get(place)
             if bound is not None:

@@ -28,6 +28,7 @@ from kubekit.server.access.pki import ROOT, Pki
 from kubekit.server.pipeline.service_addresses import SERVICE_NETWORK
 from kubekit.server.pipeline.watches import Hub
 from kubekit.server.spaces.background.housekeeping import Housekeeping
+from kubekit.server.spaces.beginnings import NOTHING_ELSE, Contents
 from kubekit.server.spaces.kubernetes_service import Location
 from kubekit.server.spaces.product import Product
 from kubekit.server.spaces.served_space import ServedSpace
@@ -126,12 +127,14 @@ class Server:
         await self.store.close()
         os.close(self._lock)
 
-    async def add_space(self, name: str, service_network: str = SERVICE_NETWORK) -> ServedSpace:
+    async def add_space(
+        self, name: str, service_network: str = SERVICE_NETWORK, contents: Contents = NOTHING_ELSE
+    ) -> ServedSpace:
         """An isolated API under `/clusters/NAME`; the one that exists when there is one.
 
-        Its Services get addresses of `service_network`, the API's own the first one. Durable when this returns, and
-        all or nothing. Raises ValueError for what is no network."""
-        return await self.spaces.add(name, service_network)
+        Its Services get addresses of `service_network`, the API's own the first one, and `contents` are in it from the
+        first moment. Durable when this returns, and all or nothing. Raises ValueError for what is no network."""
+        return await self.spaces.add(name, service_network, contents)
 
     async def remove_space(self, name: str) -> None:
         """Forget an isolated API with everything in it, keys included; nothing happens when there is none.

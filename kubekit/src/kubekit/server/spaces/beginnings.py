@@ -49,9 +49,9 @@ _THEN = datetime(1987, 6, 5, 4, 3, 2, tzinfo=UTC)
 """A moment at which nothing was created."""
 
 
-def options() -> WriteOptions:
+def options(manager: str = "kube-apiserver") -> WriteOptions:
     """As whom the server writes."""
-    return WriteOptions(UserInfo("system:apiserver", groups=(MASTERS,)), manager="kube-apiserver")
+    return WriteOptions(UserInfo("system:apiserver", groups=(MASTERS,)), manager=manager)
 
 
 def system_objects() -> list[Object]:
@@ -87,6 +87,26 @@ def fingerprint() -> str:
     """Changes with `system_objects`."""
     made = [*system_objects(), client_authority("")]
     return hashlib.sha256(msgspec.json.encode(made)).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Objects that a space is to hold from its first moment, beside those that every API has.
+
+    They are stored once for all spaces that begin with the same, so nothing in them may be of one space alone."""
+
+    manager: str = ""
+    """As whom they are written."""
+    objects: tuple[Object, ...] = ()
+
+    @cached_property
+    def digest(self) -> str:
+        if not self.objects:
+            return ""
+        return hashlib.sha256(msgspec.json.encode((self.manager, self.objects), order="sorted")).hexdigest()[:16]
+
+
+NOTHING_ELSE = Contents()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +195,12 @@ class _StoppedClock:
         raise AssertionError("nothing waits here")
 
 
-async def draw_pattern(kinds: Kinds, authority: str, server: Location, family: str) -> Pattern:
-    """Make every object in the ordinary way, and keep what it became. `family` is that of the network of Services."""
+async def draw_pattern(
+    kinds: Kinds, authority: str, server: Location, family: str, contents: Contents = NOTHING_ELSE
+) -> Pattern:
+    """Make every object in the ordinary way, and keep what it became. `family` is that of the network of Services.
+
+    Raises what a server answers when an object of `contents` is not valid."""
     space = Space("pattern", Store(None), kinds, _StoppedClock(), SystemChance())
     space.addresses = ServiceAddresses(_NETWORKS[family])
     space.namespaces.update(dict.fromkeys(SYSTEM_NAMESPACES, False))
@@ -188,6 +212,7 @@ async def draw_pattern(kinds: Kinds, authority: str, server: Location, family: s
     made = [(one, options()) for one in ours]
     for name in SYSTEM_NAMESPACES:
         made += [(one, namespaces.options()) for one in namespaces.contents(name, authority)]
+    made += [(one, options(contents.manager)) for one in contents.objects]
     templates = [await _template(space, one, how, address) for one, how in made]
     await space.store.close()
     here, there = b'"%b"' % place.address.encode(), b'"%b"' % server.address.encode()

@@ -42,7 +42,7 @@ from .background.quota_statuses import QuotaStatuses
 from .background.role_aggregation import Aggregation
 from .background.token_secrets import TokenSecrets
 from .background.worker import Worker
-from .beginnings import Pattern
+from .beginnings import Contents, Pattern
 from .kubernetes_service import Location
 from .product import Product
 from .space_record import Record
@@ -116,6 +116,10 @@ class ServedSpace(Space):
     def version(self) -> str:
         """The Kubernetes version this API says it is of; empty for the one whose kinds it serves."""
         return self.record.version
+
+    def began_with(self, contents: Contents) -> bool:
+        """Whether these objects were in it from its first moment."""
+        return self.record.begun is not None and self.record.begun.contents == contents.digest
 
     async def pass_for(self, version: str) -> None:
         """Say from now on that this API is of that version."""

@@ -20,6 +20,8 @@ class Begun(msgspec.Struct, frozen=True):
     revision: int
     seed: bytes
     time: str
+    contents: str = ""
+    """What the base holds beside what every API has."""
 
 
 class Record(msgspec.Struct, frozen=True, rename="camel"):

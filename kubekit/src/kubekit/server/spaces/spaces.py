@@ -24,7 +24,7 @@ from kubekit.server.store.store import Store
 
 from . import addresses, beginnings, kubernetes_service, space_record
 from .background import namespaces
-from .beginnings import Filling, Pattern, StoredBase, draw_pattern
+from .beginnings import NOTHING_ELSE, Contents, Filling, Pattern, StoredBase, draw_pattern
 from .kubernetes_service import Location
 from .product import Product
 from .served_space import ServedSpace, Surroundings, built_in
@@ -52,7 +52,7 @@ class Spaces(Mapping[str, ServedSpace]):
         self._around = Surroundings(store, hub, clock, chance, authority, location, product or Product(), self._pattern)
         self._names: set[str] = set()
         self._awake: dict[str, ServedSpace] = {}
-        self._patterns: dict[str, Pattern] = {}
+        self._patterns: dict[tuple[str, str], Pattern] = {}
         self._bases: dict[str, Base] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._stop_listening = store.listen(self._see)
@@ -80,13 +80,15 @@ class Spaces(Mapping[str, ServedSpace]):
         for space in list(self._awake.values()):
             await space.stop()
 
-    async def add(self, name: str, service_network: str = SERVICE_NETWORK) -> ServedSpace:
-        """The API of that name, made with these addresses for its Services when there is none.
+    async def add(
+        self, name: str, service_network: str = SERVICE_NETWORK, contents: Contents = NOTHING_ELSE
+    ) -> ServedSpace:
+        """The API of that name, made with these addresses for its Services and these objects when there is none.
 
         Raises ValueError for what is no network."""
         async with self._turn(name):
             if name not in self._names:
-                await self._make(name, service_network)
+                await self._make(name, service_network, contents)
             return self[name]
 
     async def remove(self, name: str) -> None:
@@ -146,15 +148,16 @@ class Spaces(Mapping[str, ServedSpace]):
         if name in self._names:
             self[name].see(event, resource)
 
-    async def _make(self, name: str, service_network: str) -> None:
+    async def _make(self, name: str, service_network: str, contents: Contents) -> None:
         """Store a complete API in one step."""
         address = kubernetes_service.first_address(service_network)
-        pattern = await self._pattern(kubernetes_service.family_of(service_network))
+        pattern = await self._pattern(kubernetes_service.family_of(service_network), contents)
         now, store = self._around.clock.now(), self._store
         keys = None if name == ROOT else new_space_keys(name, now)
         space = Space(name, store, Kinds(built_in()), self._around.clock, self._around.chance)
         added = self._missing_base(pattern)
-        begun = Begun(pattern.name, store.next_revision(), self._around.chance.bytes(16), space.timestamp())
+        seed, time = self._around.chance.bytes(16), space.timestamp()
+        begun = Begun(pattern.name, store.next_revision(), seed, time, contents.digest)
         filling = Filling(begun.time, address)
         added += [
             (store.bucket(name, template.resource), template.key, value)
@@ -229,10 +232,11 @@ class Spaces(Mapping[str, ServedSpace]):
         """One at a time may make or remove an API."""
         return self._turns.setdefault(name, asyncio.Lock())
 
-    async def _pattern(self, family: str) -> Pattern:
+    async def _pattern(self, family: str, contents: Contents = NOTHING_ELSE) -> Pattern:
+        key, around = (family, contents.digest), self._around
         async with self._turn(""):
-            if family not in self._patterns:
-                around = self._around
-                kinds = Kinds(built_in())
-                self._patterns[family] = await draw_pattern(kinds, around.authority, around.location, family)
-        return self._patterns[family]
+            if key not in self._patterns:
+                self._patterns[key] = await draw_pattern(
+                    Kinds(built_in()), around.authority, around.location, family, contents
+                )
+        return self._patterns[key]
