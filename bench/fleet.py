@@ -163,7 +163,7 @@ async def _node_changes(client: HttpClient, table: Table, count: int) -> None:
         cluster = await client.get(TenantCluster, name, _NAMESPACE)
         namespace = cluster.status.tenant_namespace or ""
         secret = await client.get(Secret, admin_kubeconfig_secret(name), namespace)
-        tenant = over_https(kubeconfig_in(secret))
+        tenant = over_https(kubeconfig.self_contained(kubeconfig_in(secret), name))
         try:
             times.append(await _node_change(client, tenant, name))
         finally:

@@ -16,6 +16,7 @@ from butler.engines.addons import Installer
 from butler.engines.tenants import Connect, Tenants, over_https
 from butler.providers import registry
 from butler.providers.contract import Surroundings
+from kubekit.client.config import Config
 from kubekit.client.protocol import Client
 from kubekit.model.crd import DEFINITION
 from kubekit.runtime.manager import Manager
@@ -40,13 +41,12 @@ def add_controllers(
     manager: Manager, connect: Connect, surroundings: Surroundings, providers: Iterable[str], installer: Installer
 ) -> None:
     """Butler itself; `providers` are those that tenant clusters can have workers on."""
-    tenants = Tenants(manager.client, connect)
     accounts = Accounts(manager, surroundings)
     add_provider_configs(manager, accounts)
     add_machines(manager, accounts)
     add_load_balancers(manager, accounts)
     add_images(manager, accounts)
-    manager.add(TenantClusters(manager, tenants, installer, providers, surroundings.clock))
+    manager.add(TenantClusters(manager, Tenants(connect), installer, providers, surroundings.clock))
 
 
 @asynccontextmanager
@@ -54,8 +54,8 @@ async def connections() -> AsyncIterator[Connect]:
     """Clients over HTTPS; those that nobody closed before are closed at the end."""
     made: WeakSet[Client] = WeakSet()
 
-    def connect(content: bytes, /) -> Client:
-        client = over_https(content)
+    def connect(config: Config, /) -> Client:
+        client = over_https(config)
         made.add(client)
         return client
 

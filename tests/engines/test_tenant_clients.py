@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from butler.engines.core import Secret
-from butler.engines.tenants import Tenants, over_https
+from butler.engines.tenants import Endpoint, Tenants, over_https, tenant_config
+from kubekit.client.config import Config
 from kubekit.client.http import HttpClient
 from kubekit.client.protocol import Client
-from kubekit.errors import InvalidConfiguration, NotFound
+from kubekit.errors import InvalidConfiguration
 from kubekit.model.resource import ObjectMeta
 from kubekit.runtime.client_wrapper import WrappedClient
-from kubekit.runtime.objects import Kind
 
 KUBECONFIG = b"""
 apiVersion: v1
@@ -26,108 +25,123 @@ users: [{name: admin, user: {token: secret}}]
 """
 
 
+ENDPOINT = ("127.0.0.1", 6443)
+OTHER = KUBECONFIG.replace(b"secret", b"another")
+
+
 class Line(WrappedClient):
     """Knows what it was made from and whether it is closed."""
 
-    def __init__(self, content: bytes) -> None:
-        self.content, self.closed = content, False
+    def __init__(self, config: Config) -> None:
+        self.config, self.closed = config, False
 
     async def close(self) -> None:
         self.closed = True
 
 
-class Management(WrappedClient):
-    """An API with at most one Secret."""
-
-    def __init__(self) -> None:
-        self.secret: Secret | None = None
-
-    async def get(self, kind: Kind, name: str, namespace: str = "", *, subresource: str = "") -> Any:
-        if self.secret is None or (namespace, name) != ("ns", "shop-kubeconfig"):
-            raise NotFound(f"{namespace}/{name}")
-        return self.secret
-
-
 class World:
     def __init__(self) -> None:
         self.made: list[Line] = []
-        self.management = Management()
-        self.tenants = Tenants(self.management, self._connect)
+        self.tenants = Tenants(self._connect)
 
-    def _connect(self, content: bytes) -> Client:
-        self.made.append(Line(content))
+    def _connect(self, config: Config) -> Client:
+        self.made.append(Line(config))
         return self.made[-1]
 
-    def show(self, version: str, content: bytes, key: str = "value") -> None:
-        meta = ObjectMeta(name="shop-kubeconfig", namespace="ns", resource_version=version)
-        self.management.secret = Secret(metadata=meta, data={key: content})
-
-
-async def test_there_is_no_client_before_there_is_a_kubeconfig() -> None:
-    assert await World().tenants.reach("ns", "shop") is None
+    async def reach(
+        self, version: str, content: bytes, key: str = "value", name: str = "shop-kubeconfig", at: Endpoint = ENDPOINT
+    ) -> Client:
+        """The client for a Secret with this kubeconfig."""
+        meta = ObjectMeta(name=name, namespace="ns", resource_version=version)
+        return await self.tenants.client_for(Secret(metadata=meta, data={key: content}), at)
 
 
 async def test_the_client_stays_the_same_while_the_secret_does() -> None:
     world = World()
-    world.show("1", b"a")
-    assert await world.tenants.reach("ns", "shop") is await world.tenants.reach("ns", "shop")
+    assert await world.reach("1", KUBECONFIG) is await world.reach("1", KUBECONFIG)
     assert len(world.made) == 1
 
 
 async def test_a_new_kubeconfig_makes_a_new_client_and_closes_the_old() -> None:
     world = World()
-    world.show("1", b"a")
-    old = await world.tenants.reach("ns", "shop")
-    world.show("2", b"b")
-    assert await world.tenants.reach("ns", "shop") is not old
-    assert [(line.content, line.closed) for line in world.made] == [(b"a", True), (b"b", False)]
+    old = await world.reach("1", KUBECONFIG)
+    assert await world.reach("2", OTHER) is not old
+    assert [(line.config.user.token, line.closed) for line in world.made] == [("secret", True), ("another", False)]
 
 
 async def test_a_secret_that_was_only_labelled_keeps_its_client() -> None:
     world = World()
-    world.show("1", b"a")
-    old = await world.tenants.reach("ns", "shop")
-    world.show("2", b"a")
-    assert await world.tenants.reach("ns", "shop") is old
+    assert await world.reach("1", KUBECONFIG) is await world.reach("2", KUBECONFIG)
     assert not world.made[0].closed
-
-
-async def test_a_client_of_a_tenant_that_is_gone_is_closed() -> None:
-    world = World()
-    world.show("1", b"a")
-    await world.tenants.reach("ns", "shop")
-    world.management.secret = None
-    assert await world.tenants.reach("ns", "shop") is None
-    assert world.made[0].closed
 
 
 async def test_forgetting_closes_what_came_from_either_secret() -> None:
     world = World()
-    for name, key in (("shop-kubeconfig", "value"), ("shop-admin-kubeconfig", "admin.conf")):
-        await world.tenants.client_for(Secret(metadata=ObjectMeta(name=name, namespace="ns"), data={key: b"a"}))
+    await world.reach("1", KUBECONFIG)
+    await world.reach("1", KUBECONFIG, "admin.conf", "shop-admin-kubeconfig")
     await world.tenants.forget("ns", "shop")
     assert [line.closed for line in world.made] == [True, True]
 
 
 async def test_closing_the_pool_closes_every_client() -> None:
     world = World()
-    world.show("1", b"a")
-    await world.tenants.reach("ns", "shop")
+    await world.reach("1", KUBECONFIG)
     await world.tenants.close()
     assert world.made[0].closed
 
 
 async def test_a_secret_without_a_kubeconfig_says_which_it_is() -> None:
-    secret = Secret(metadata=ObjectMeta(name="shop-kubeconfig", namespace="ns"), data={"other": b"a"})
     with pytest.raises(InvalidConfiguration, match="ns/shop-kubeconfig"):
-        await World().tenants.client_for(secret)
+        await World().reach("1", KUBECONFIG, "other")
 
 
 async def test_a_kubeconfig_leads_to_a_client_over_https() -> None:
-    client = over_https(KUBECONFIG)
+    client = over_https(tenant_config(KUBECONFIG, "kubeconfig", ENDPOINT))
     assert isinstance(client, HttpClient)
     assert client.config.cluster.server == "https://127.0.0.1:6443"
     await client.close()
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        "https://127.0.0.1:6444",
+        "https://169.254.169.254:6443",
+        "https://127.0.0.1",
+        "https://127.0.0.1:6443@evil.example.com:6443",
+        "https://evil.example.com:6443/127.0.0.1:6443",
+        "https://127.0.0.1.example.com:6443",
+        "https://127.0.0.1:x",
+        "https://[::1]:6443",
+    ],
+)
+async def test_a_kubeconfig_leads_to_the_tenants_own_api_and_nowhere_else(server: str) -> None:
+    world = World()
+    with pytest.raises(InvalidConfiguration, match=r"ns/shop-kubeconfig.*server"):
+        await world.reach("1", KUBECONFIG.replace(b"https://127.0.0.1:6443", server.encode()))
+    assert world.made == []
+
+
+@pytest.mark.parametrize(
+    ("server", "endpoint"),
+    [
+        ("https://127.0.0.1:6443/clusters/shop", ENDPOINT),
+        ("HTTPS://Shop.Example.com", ("shop.example.com", 443)),
+        ("https://[fd00::1]:6443", ("fd00::1", 6443)),
+        ("https://[fd00::1]:6443", ("[fd00::1]", 6443)),
+    ],
+)
+async def test_the_same_place_may_be_written_differently(server: str, endpoint: Endpoint) -> None:
+    world = World()
+    await world.reach("1", KUBECONFIG.replace(b"https://127.0.0.1:6443", server.encode()), at=endpoint)
+    assert len(world.made) == 1
+
+
+async def test_a_cluster_whose_endpoint_moved_is_looked_at_again() -> None:
+    world = World()
+    await world.reach("1", KUBECONFIG)
+    with pytest.raises(InvalidConfiguration, match=r"10\.0\.0\.9:6443"):
+        await world.reach("1", KUBECONFIG, at=("10.0.0.9", 6443))
 
 
 PLUGIN = "{apiVersion: client.authentication.k8s.io/v1, command: touch, args: [FILE], interactiveMode: Never}"
@@ -145,5 +159,25 @@ PLUGIN = "{apiVersion: client.authentication.k8s.io/v1, command: touch, args: [F
 def test_a_kubeconfig_of_a_tenant_makes_nobody_run_or_read_anything(tmp_path: Path, name: str, value: str) -> None:
     user = f"{{{name}: {value}}}".replace("FILE", str(tmp_path / "made"))
     with pytest.raises(InvalidConfiguration, match=name):
-        over_https(KUBECONFIG.replace(b"{token: secret}", user.encode()))
+        tenant_config(KUBECONFIG.replace(b"{token: secret}", user.encode()), "kubeconfig", ENDPOINT)
     assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("server", "https://127", "http://127"),
+        ("proxy-url", '6443"', '6443", proxy-url: "http://evil.example.com"'),
+        ("insecure-skip-tls-verify", '6443"', '6443", insecure-skip-tls-verify: true'),
+        ("tls-server-name", '6443"', '6443", tls-server-name: evil.example.com'),
+        ("certificate-authority", '6443"', '6443", certificate-authority: /etc/passwd'),
+        ("username", "token: secret", "username: root, password: root"),
+        ("as", "token: secret", "token: secret, as: root"),
+        ("as", "token: secret", 'token: secret, as: root, as-groups: ["system:masters"]'),
+    ],
+)
+def test_a_kubeconfig_of_a_tenant_says_where_and_as_whom_and_no_more(name: str, before: str, after: str) -> None:
+    changed = KUBECONFIG.replace(before.encode(), after.encode())
+    assert changed != KUBECONFIG
+    with pytest.raises(InvalidConfiguration, match=rf'context "shop": {name}:'):
+        tenant_config(changed, "kubeconfig", ENDPOINT)

@@ -35,7 +35,7 @@ class World:
     """A platform on which cluster shop runs."""
 
     def __init__(self, client: Client) -> None:
-        self.client, self.tenants = client, Tenants(client)
+        self.client, self.tenants = client, Tenants()
 
     async def inside(self) -> str:
         return (await self.client.get(TenantCluster, NAME, TENANTS)).status.tenant_namespace or ""
@@ -46,7 +46,9 @@ class World:
 
     async def tenant(self) -> Client:
         secret = await self.client.get(Secret, admin_kubeconfig_secret(NAME), await self.inside())
-        return await self.tenants.client_for(secret)
+        plane = await self.client.get(kinds.TenantControlPlane, NAME, secret.metadata.namespace)
+        host, _, port = (plane.status.control_plane_endpoint or "").rpartition(":")
+        return await self.tenants.client_for(secret, (host, int(port)))
 
     async def until_ready(self, holds: Callable[[int], bool]) -> None:
         await until(self.client, lambda now: now is not None and holds(now.status.worker_nodes_ready or 0))

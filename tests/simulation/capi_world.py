@@ -59,6 +59,7 @@ from butler.simulation.infrastructure.kinds import (
     SimulatedMachineTemplate,
     SimulatedMachineTemplateSpec,
 )
+from kubekit.client.config import Config
 from kubekit.client.protocol import Client, Selection
 from kubekit.errors import AlreadyExists, NotFound
 from kubekit.model.resource import Address, ObjectMeta
@@ -76,6 +77,7 @@ from kubekit.server.store.changes import Change
 from kubekit.server.store.events import Event
 from kubekit.server.store.store import Store
 from kubekit.testing.deterministic_loop import Loop
+from tests.simulation.tenant_kubeconfig import HOST, KUBECONFIG, PORT
 
 NAMESPACE = "shop-12345678"
 NAME = "shop"
@@ -140,7 +142,7 @@ class ControlPlanes(Reconciler[KamajiControlPlane]):
         secret = Secret(
             metadata=ObjectMeta(name=f"{cluster.metadata.name}-kubeconfig", namespace=cluster.metadata.namespace),
             type="cluster.x-k8s.io/secret",
-            data={"value": cluster.metadata.namespace.encode()},
+            data={"value": KUBECONFIG},
         )
         with suppress(AlreadyExists):
             await self._client.create(secret)
@@ -247,8 +249,8 @@ class World:
         self.died = asyncio.Event()
         self.root.store.listen(self._see)
 
-    def connect(self, content: bytes) -> Client:
-        assert content.decode() == NAMESPACE
+    def connect(self, config: Config) -> Client:
+        assert config.cluster.server == f"https://{HOST}:{PORT}"
         return self.wrap(self.tenant)
 
     def _see(self, event: Event) -> None:
@@ -319,7 +321,7 @@ def manifests(replicas: int, **rolling: int) -> Iterable[Any]:
     labels = {CLUSTER_NAME: NAME}
     meta = ObjectMeta(name=NAME, namespace=NAMESPACE, labels=labels)
     worker = structs.replace(meta, name=f"{NAME}-worker")
-    endpoint = Endpoint(host="127.0.0.1", port=6443)
+    endpoint = Endpoint(host=HOST, port=PORT)
     yield SimulatedCluster(metadata=meta, spec=SimulatedClusterSpec(control_plane_endpoint=endpoint))
     yield KubeadmConfigTemplate(metadata=worker)
     yield SimulatedMachineTemplate(
@@ -374,7 +376,7 @@ async def opened(loop: Loop, directory: Path, delays: Delays = NONE) -> AsyncIte
     store = Store(None)
     pki = Pki(directory, loop.clock)
     pki.open()
-    spaces = Spaces(store, Hub(store), pki, Location("127.0.0.1", 6443), loop.clock, loop.chance)
+    spaces = Spaces(store, Hub(store), pki, Location(HOST, PORT), loop.clock, loop.chance)
     await spaces.open()
     client = DirectClient(spaces[ROOT])
     await install_definitions(client, KINDS)

@@ -18,6 +18,7 @@ from butler.engines.capi.kinds import (
     Cluster,
     ClusterNetwork,
     ClusterSpec,
+    Endpoint,
     KubeadmConfig,
     Machine,
     MachineSpec,
@@ -38,6 +39,7 @@ from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.runtime.queue import Backoff
 from kubekit.testing.deterministic_loop import Loop
 from kubekit.testing.memory import MemorySpace
+from tests.simulation.tenant_kubeconfig import HOST, KUBECONFIG, PORT
 
 NAMESPACE = "shop-12345678"
 CLUSTER = "shop"
@@ -106,7 +108,7 @@ class Process:
         client = Mortal(world.root.client(), self)
         self.manager = Manager(client, settings, clock=world.loop.clock, chance=world.loop.chance)
         tenant = Guarded(Mortal(world.tenant.client(), self), self)
-        add_infrastructure(self.manager, world.datacentre, lambda content: tenant, delays)
+        add_infrastructure(self.manager, world.datacentre, lambda config: tenant, delays)
         self.task = asyncio.create_task(self.manager.run())
 
     async def end(self) -> None:
@@ -133,8 +135,9 @@ class World:
         await self.client.create(ProviderConfig(metadata=meta, spec=spec))
         network = ClusterNetwork(pods=CidrBlocks(cidr_blocks=("10.244.0.0/16",)))
         meta = ObjectMeta(name=CLUSTER, namespace=NAMESPACE)
-        await self.client.create(Cluster(metadata=meta, spec=ClusterSpec(cluster_network=network)))
-        await self.secret(kubeconfig_secret(CLUSTER), b"kubeconfig")
+        cluster = ClusterSpec(cluster_network=network, control_plane_endpoint=Endpoint(host=HOST, port=PORT))
+        await self.client.create(Cluster(metadata=meta, spec=cluster))
+        await self.secret(kubeconfig_secret(CLUSTER), KUBECONFIG)
 
     async def secret(self, name: str, value: bytes) -> None:
         await self.client.create(

@@ -87,7 +87,7 @@ def _config(content: bytes) -> Config:
 
 async def test_the_administrators_kubeconfig_leads_straight_to_the_api(server: Server) -> None:
     api = await TenantApis(server).open("shop")
-    client = LocalConnect(server)(api.kubeconfig())
+    client = LocalConnect(server)(_config(api.kubeconfig()))
     assert isinstance(client, DirectClient)
     await client.create(config_map("mine"), CONFIG_MAP)
     assert (await api.client.get(CONFIG_MAP, "mine", "default"))["metadata"]["name"] == "mine"
@@ -97,7 +97,7 @@ async def test_a_kubeconfig_gives_the_rights_of_its_user_and_no_more(server: Ser
     api = await TenantApis(server).open("shop")
     pair = issued(server, "nobody-special", [], space="shop")
     given = kubeconfig.render(kubeconfig.Access(api.url, api.authority, "someone", pair, "shop"))
-    client = LocalConnect(server)(given)
+    client = LocalConnect(server)(_config(given))
     assert isinstance(client, DirectClient)
     with pytest.raises(Forbidden):
         await client.get(CONFIG_MAP, "mine", "default")
@@ -109,7 +109,7 @@ async def test_a_certificate_of_another_tenant_does_not_open_the_api(server: Ser
     await tenants.open("other")
     pair = issued(server, "admin", ["system:masters"], space="other")
     given = kubeconfig.render(kubeconfig.Access(api.url, api.authority, "someone", pair, "shop"))
-    client = LocalConnect(server)(given)
+    client = LocalConnect(server)(_config(given))
     assert isinstance(client, HttpClient)
     await client.close()
 
@@ -120,7 +120,7 @@ async def test_a_certificate_without_its_key_does_not_open_the_api(server: Serve
     other = issued(server, "nobody-special", [], space="shop")
     mixed = type(master)(master.certificate, other.key)
     given = kubeconfig.render(kubeconfig.Access(api.url, api.authority, "someone", mixed, "shop"))
-    client = LocalConnect(server)(given)
+    client = LocalConnect(server)(_config(given))
     assert isinstance(client, HttpClient)
     await client.close()
 
@@ -129,7 +129,7 @@ async def test_a_certificate_without_its_key_does_not_open_the_api(server: Serve
 async def test_whatever_is_elsewhere_is_reached_over_https(server: Server, server_url: str) -> None:
     api = await TenantApis(server).open("shop")
     there = server_url.format(url=server.url)
-    client = LocalConnect(server)(api.kubeconfig().replace(api.url.encode(), there.encode()))
+    client = LocalConnect(server)(_config(api.kubeconfig().replace(api.url.encode(), there.encode())))
     assert isinstance(client, HttpClient)
     assert client.config.cluster.server == there
     await client.close()

@@ -4,29 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from butler.api.model import AGENT
 from kubekit.client import kubeconfig
+from kubekit.client.config import Config
 from kubekit.client.http import HttpClient
 from kubekit.client.protocol import Client
-from kubekit.errors import InvalidConfiguration, NotFound
+from kubekit.errors import InvalidConfiguration
 
 from .core import Secret
 from .kamaji.kinds import ADMIN_CONF
 
+HTTPS = 443
 VALUE = "value"
 """Key of the kubeconfig in a Secret of Cluster API."""
 
 
+Endpoint = tuple[str, int]
+"""Host and port of an API server."""
+
+
 class Connect(Protocol):
-    """A client for the current context of a kubeconfig. Connects to nothing yet. Raises InvalidConfiguration."""
+    """A client for what a kubeconfig says. Connects to nothing yet. Raises InvalidConfiguration."""
 
-    def __call__(self, content: bytes, /) -> Client: ...
+    def __call__(self, config: Config, /) -> Client: ...
 
 
-def over_https(content: bytes) -> Client:
+def over_https(config: Config) -> Client:
     """The `Connect` for any cluster."""
-    return HttpClient(kubeconfig.self_contained(content, "kubeconfig"), agent=AGENT)
+    return HttpClient(config, agent=AGENT)
 
 
 def kubeconfig_secret(cluster: str) -> str:
@@ -47,9 +54,25 @@ def kubeconfig_in(secret: Secret) -> bytes:
     raise InvalidConfiguration(f"Secret {secret.key}", "data", f"has neither {VALUE} nor {ADMIN_CONF}")
 
 
+def tenant_config(content: bytes, subject: str, endpoint: Endpoint) -> Config:
+    """What a tenant's kubeconfig says. It must lead to the tenant's own API: whoever can write the Secret would
+    otherwise choose whom Butler talks to. Raises InvalidConfiguration."""
+    config = kubeconfig.self_contained(content, subject)
+    try:
+        url = urlsplit(config.cluster.server)
+        found = (url.hostname or "").lower(), url.port or HTTPS
+    except ValueError:
+        found = "", 0
+    if found != (endpoint[0].strip("[]").lower(), endpoint[1]):
+        message = f"leads elsewhere than to the cluster's endpoint, {endpoint[0]}:{endpoint[1]}"
+        raise InvalidConfiguration(subject, "server", message)
+    return config
+
+
 @dataclass(frozen=True, slots=True)
 class _Reached:
     version: str
+    endpoint: Endpoint
     content: bytes
     client: Client
 
@@ -59,32 +82,26 @@ class Tenants:
 
     Whoever holds on to a client over a change of its Secret finds it closed, and asks again."""
 
-    def __init__(self, management: Client, connect: Connect = over_https) -> None:
-        self._management, self._connect = management, connect
+    def __init__(self, connect: Connect = over_https) -> None:
+        self._connect = connect
         self._reached: dict[tuple[str, str], _Reached] = {}
 
-    async def reach(self, namespace: str, cluster: str) -> Client | None:
-        """The client for a cluster; None while its kubeconfig is not there. Reads one Secret."""
-        try:
-            secret = await self._management.get(Secret, kubeconfig_secret(cluster), namespace)
-        except NotFound:
-            await self.forget(namespace, cluster)
-            return None
-        return await self.client_for(secret)
-
-    async def client_for(self, secret: Secret) -> Client:
-        """The client for a Secret that is at hand. Raises InvalidConfiguration."""
+    async def client_for(self, secret: Secret, endpoint: Endpoint) -> Client:
+        """The client for a Secret that is at hand, of a cluster that is there. Raises InvalidConfiguration."""
         meta, place = secret.metadata, (secret.metadata.namespace, secret.metadata.name)
         known = self._reached.get(place)
-        if known is not None and known.version == meta.resource_version:
+        if known is not None and (known.version, known.endpoint) == (meta.resource_version, endpoint):
             return known.client
         content = kubeconfig_in(secret)
-        is_same = known is not None and known.content == content
-        client = known.client if known is not None and is_same else self._connect(content)
-        self._reached[place] = _Reached(meta.resource_version, content, client)
+        is_same = known is not None and (known.content, known.endpoint) == (content, endpoint)
+        client = known.client if known is not None and is_same else self._new(secret, content, endpoint)
+        self._reached[place] = _Reached(meta.resource_version, endpoint, content, client)
         if known is not None and not is_same:
             await known.client.close()
         return client
+
+    def _new(self, secret: Secret, content: bytes, endpoint: Endpoint) -> Client:
+        return self._connect(tenant_config(content, f"Secret {secret.key}", endpoint))
 
     async def forget(self, namespace: str, cluster: str) -> None:
         """The cluster is gone: give back its connections. Nothing happens when there are none."""

@@ -8,7 +8,6 @@ from urllib.parse import unquote
 
 from butler.api.model import AGENT
 from butler.engines.tenants import Connect, over_https
-from kubekit.client import kubeconfig
 from kubekit.client.config import NOBODY_ELSE, Config
 from kubekit.client.protocol import Client
 from kubekit.clock import Clock, SystemClock
@@ -141,12 +140,11 @@ class LocalConnect:
         self._server, self._others = server, others
         self._authenticator = Authenticator(lambda space: server.spaces[space].access, clock or SystemClock())
 
-    def __call__(self, content: bytes, /) -> Client:
-        config = kubeconfig.self_contained(content, "kubeconfig")
+    def __call__(self, config: Config, /) -> Client:
         space = self._space_of(config)
         user = self._user_of(config, space) if space is not None else None
         if space is None or user is None:
-            return self._others(content)
+            return self._others(config)
         return DirectClient(space, user, agent=AGENT)
 
     def _space_of(self, config: Config) -> ServedSpace | None:

@@ -61,7 +61,7 @@ async def world(
             reach = LocalConnect(server, clock=clock, others=others)
             surroundings = Surroundings(clock, chance, datacentre)
             tenants = TenantApis(server, wrap)
-            yield World(server, tenants, datacentre, lambda content: wrap(reach(content)), delays, surroundings)
+            yield World(server, tenants, datacentre, lambda config: wrap(reach(config)), delays, surroundings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,8 @@ def kubeconfig(cluster: dict[str, Any] | None = None, user: dict[str, Any] | Non
 
 
 @asynccontextmanager
-async def reaching(text: str) -> AsyncIterator[Provider]:
-    provider = registry.connect(config(), {"kubeconfig": text}, Surroundings(patience=2.0))
+async def reaching(text: str, **section: Any) -> AsyncIterator[Provider]:
+    provider = registry.connect(config(**section), {"kubeconfig": text}, Surroundings(patience=2.0))
     try:
         yield provider
     finally:
@@ -94,11 +94,14 @@ def test_a_secret_without_a_kubeconfig_is_named() -> None:
             kubeconfig(user={"exec": {"command": CANARY, "apiVersion": "client.authentication.k8s.io/v1beta1"}}),
             "exec: names",
         ),
-        (kubeconfig(user={"tokenFile": "/var/run/secrets/token"}), "tokenFile: names something outside of the Secret"),
+        (
+            kubeconfig(user={"tokenFile": "/var/run/secrets/token"}),
+            "tokenFile: names something outside",
+        ),
         (kubeconfig({"certificate-authority": "/etc/ca.pem"}), "certificate-authority: names something outside"),
         (
             kubeconfig(user={"client-certificate": "/etc/passwd", "client-key": "/etc/shadow"}),
-            "client-certificate: names something outside of the Secret; write the content itself",
+            "client-certificate: names something outside of the kubeconfig; write the content itself",
         ),
         (
             kubeconfig({"certificate-authority-data": base64.b64encode(CANARY.encode()).decode()}),
@@ -129,12 +132,12 @@ async def test_a_server_that_is_not_trusted_is_not_asked(harness: HarvesterHarne
 
 
 async def test_whom_to_trust_may_be_left_open(harness: HarvesterHarness) -> None:
-    text = changed(harness, **{"certificate-authority-data": None, "insecure-skip-tls-verify": True})
-    async with reaching(text) as provider:
+    text = changed(harness, **{"certificate-authority-data": None})
+    async with reaching(text, insecure=True) as provider:
         assert await provider.inventory() == ()
 
 
 async def test_a_proxy_is_gone_through(harness: HarvesterHarness) -> None:
-    async with reaching(changed(harness, **{"proxy-url": "http://127.0.0.1:1"})) as provider:
+    async with reaching(changed(harness), proxy="http://127.0.0.1:1") as provider:
         with pytest.raises(ProviderUnavailable, match=r"proxy 127\.0\.0\.1:1: Connection refused"):
             await provider.inventory()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,7 @@ from kubekit.errors import InvalidConfiguration
 from kubekit.model import yaml_depth
 
 from . import in_cluster
-from .config import NOTHING, Cluster, Config, ExecPlugin, Impersonation, InteractiveMode, Material, User
+from .config import NOBODY_ELSE, NOTHING, Cluster, Config, ExecPlugin, Impersonation, InteractiveMode, Material, User
 
 _EXEC_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 _EXEC_EXTENSION = "client.authentication.k8s.io/exec"
@@ -71,18 +72,26 @@ def parse(content: bytes | str, path: Path) -> Kubeconfig:
 def self_contained(content: bytes | str, subject: str, context: str = "") -> Config:
     """What a kubeconfig says that others wrote, such as one in a Secret.
 
-    It must make nobody read files here, nor run programs. Raises InvalidConfiguration."""
+    It may hold a server with HTTPS, certificates, a key and a token. It must make nobody read files here, run programs,
+    talk by way of someone else, or trust whoever answers. Raises InvalidConfiguration."""
     found = parse(content, Path(subject)).config(context)
-    elsewhere = {
-        "certificate-authority": found.cluster.authority.file,
-        "client-certificate": found.user.certificate.file,
-        "client-key": found.user.key.file,
-        "tokenFile": found.user.token_file,
-        "exec": found.user.plugin,
+    cluster, user = found.cluster, found.user
+    outside = "names something outside of the kubeconfig; write the content itself (…-data, token)"
+    refused = {
+        "certificate-authority": outside if cluster.authority.file else "",
+        "client-certificate": outside if user.certificate.file else "",
+        "client-key": outside if user.key.file else "",
+        "tokenFile": outside if user.token_file else "",
+        "exec": outside if user.plugin else "",
+        "server": "" if cluster.server.lower().startswith("https://") else "must begin with https://",
+        "proxy-url": "is not allowed here" if cluster.proxy_url else "",
+        "tls-server-name": "is not allowed here" if cluster.tls_server_name else "",
+        "insecure-skip-tls-verify": "is not allowed here; add certificate-authority-data" if cluster.insecure else "",
+        "username": "is not allowed here; use a certificate or a token" if user.username or user.password else "",
+        "as": "is not allowed here" if user.impersonation != NOBODY_ELSE else "",
     }
-    for name, value in elsewhere.items():
-        if value is not None:
-            message = "names something outside of the Secret; write the content itself (…-data, token)"
+    for name, message in refused.items():
+        if message:
             raise InvalidConfiguration(f'{subject}, context "{found.context}"', name, message)
     return found
 
@@ -205,7 +214,7 @@ def loaded_yaml(content: bytes | str, subject: str) -> Any:
 
 
 def _check_unique(subject: str, plural: str, names: list[str]) -> None:
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise InvalidConfiguration(subject, f"{plural}[{twice[0]}]", "the name is there twice")
 

@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from kubekit.model.resource import Model
 
+from ..model import HttpUrl
 from ..shared import SecretRef
 
 
@@ -18,6 +19,10 @@ class HarvesterSection(Model):
     """Another place for spec.credentialsRef."""
     endpoint: str | None = None
     """Address of the API; left out, that of the kubeconfig."""
+    insecure: bool = False
+    """Do not verify its certificate."""
+    proxy: HttpUrl | None = None
+    """HTTP proxy on the way to the API."""
     namespace: str = "default"
     """Namespace of the VMs."""
     network_name: Annotated[str, Meta(pattern=r"^[a-z0-9-]+/[a-z0-9-]+$")]

@@ -176,7 +176,8 @@ class TenantClusters(Reconciler[TenantCluster]):
 
     async def _install(self, scope: Scope) -> tuple[ObservedAddon, ...]:
         secret = await self._client.get(Secret, admin_kubeconfig_secret(scope.name), scope.namespace)
-        tenant = await self._tenants.client_for(secret)
+        assert scope.endpoint is not None, "a control plane that is ready has one"
+        tenant = await self._tenants.client_for(secret, scope.endpoint)
         wanted = [Addon(one.name, one.version, one.values) for one in missing_addons(scope)]
         done = await self._installer.install(tenant, wanted)
         found = {one.name: one for one in observed(scope)}

@@ -81,10 +81,13 @@ def _account(config: ProviderConfig, section: HarvesterSection, credentials: Map
     secret = f"Secret {ref.name}" if ref is not None else "the Secret"
     try:
         found = kubeconfig.self_contained(text, _KEY, section.context or "")
-        if section.endpoint:
-            found = replace(found, cluster=replace(found.cluster, server=section.endpoint.rstrip("/")))
+        server = (section.endpoint or found.cluster.server).rstrip("/")
+        found = replace(
+            found,
+            cluster=replace(found.cluster, server=server, insecure=section.insecure, proxy_url=section.proxy or ""),
+        )
         # Certificates that are none are told now, and not by the first call.
-        if found.cluster.server.startswith("https:"):
+        if server.startswith("https:"):
             tls.context(found.cluster, found.user.certificate.read(), found.user.key.read())
     except InvalidConfiguration as error:
         raise CredentialsInvalid(NAME, "", f"{secret}: {error}") from None

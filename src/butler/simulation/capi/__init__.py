@@ -15,6 +15,7 @@ from kubekit.runtime.manager import Manager
 from kubekit.runtime.queue import Lane
 
 from ..delays import Delays
+from ..reached_tenants import ReachedTenants
 from .cluster import Clusters
 from .external import External, Externals, place_of
 from .machines.bootstrap import KubeadmConfigs
@@ -44,7 +45,7 @@ def add_cluster_api(
     """Let the manager do what Cluster API does. Tenants are reached by the kubeconfigs in their Secrets."""
     clock, chance = clock or SystemClock(), chance or SystemChance()
     externals = Externals(manager.client, manager.informers, _KNOWN)
-    workloads = Workloads(manager.client, connect, clock, chance)
+    workloads = Workloads(manager.client, ReachedTenants(manager, connect), clock, chance)
     takes_time = any((delays.control_plane, delays.join, delays.drain))
     hold = timedelta(0) if takes_time else _HOLD
     caches = indexed(manager.informers)

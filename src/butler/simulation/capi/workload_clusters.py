@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any
 
-from butler.engines.tenants import Connect, Tenants
 from kubekit.client.protocol import EVERYTHING, Client, Listed, Selection, Watched
 from kubekit.clock import Chance, Clock
 from kubekit.errors import Expired, ServiceUnavailable
@@ -15,6 +14,7 @@ from kubekit.runtime.client_wrapper import WrappedClient
 from kubekit.runtime.informer import Informer
 from kubekit.runtime.objects import Kind, key
 
+from ..reached_tenants import ReachedTenants
 from .machines.nodes import Node, essence, provider_ids
 
 PROVIDER_ID = "provider"
@@ -29,7 +29,7 @@ Heard = Callable[[str, Node], None]
 class _Reaching(WrappedClient):
     """Asks for the tenant's client each time anew, so that a kubeconfig that changed is noticed."""
 
-    def __init__(self, tenants: Tenants, management: Client, namespace: str, cluster: str) -> None:
+    def __init__(self, tenants: ReachedTenants, management: Client, namespace: str, cluster: str) -> None:
         super().__init__(management)
         self._tenants, self._namespace, self._cluster = tenants, namespace, cluster
         self._listed: Client | None = None
@@ -60,9 +60,9 @@ class _Reaching(WrappedClient):
 class Workloads:
     """Caches of nodes by cluster. They fill, and stay fresh, while `run` runs."""
 
-    def __init__(self, management: Client, connect: Connect, clock: Clock, chance: Chance) -> None:
+    def __init__(self, management: Client, tenants: ReachedTenants, clock: Clock, chance: Chance) -> None:
         self._management, self._clock, self._chance = management, clock, chance
-        self._tenants = Tenants(management, connect)
+        self._tenants = tenants
         self._nodes: dict[str, Informer[Node]] = {}
         self._following: dict[str, asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None

@@ -15,7 +15,7 @@ from butler.api.sections.simulated import SimulatedSection
 from butler.api.shared import SYSTEM_NAMESPACE
 from butler.engines.capi.kinds import CLUSTER_NAME, Cluster, KubeadmConfig, Machine
 from butler.engines.core import Secret
-from butler.engines.tenants import VALUE, Connect, Tenants
+from butler.engines.tenants import VALUE, Connect
 from butler.errors import CapacityExhausted, ProviderError
 from butler.providers.contract import Machine as Vm
 from butler.providers.contract import MachineOrder, Power
@@ -30,6 +30,7 @@ from kubekit.runtime.objects import key, key_of, owners_of
 from kubekit.runtime.reconciler import Note, Outcome, Permission, Reconciler, Watch
 
 from ..delays import Delays
+from ..reached_tenants import ReachedTenants
 from . import machine_status as shown
 from . import nodes
 from .kinds import MACHINE_FINALIZER, FailureDomain, Initialization, SimulatedCluster, SimulatedMachine
@@ -113,7 +114,7 @@ class SimulatedMachines(Reconciler[SimulatedMachine]):
 
     def __init__(self, manager: Manager, datacentre: DataCentre, connect: Connect, delays: Delays) -> None:
         self._client, self._datacentre, self._delays = manager.client, datacentre, delays
-        self._tenants, self._pods = Tenants(manager.client, connect), nodes.PodNetworks()
+        self._tenants, self._pods = ReachedTenants(manager, connect), nodes.PodNetworks()
         self._simulated: Informer[SimulatedMachine] = manager.informers.of(SimulatedMachine)
         self._simulated.index("uid", _uid)
         self._simulated.index("config", _config_of)
