@@ -1,4 +1,4 @@
-"""Write what is derived from the code: CRDs and the table of fields from the kinds, the reference of commands.
+"""Write what is derived from the code: CRDs and the table of their fields, policies, the reference of commands.
 
 With --check nothing is written; files that differ are named and the exit code is 1.
 """
@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from butler.api import KINDS
+from butler.api.admission import policies
 from butler.cli import reference as commands
 from butler.cli.adm import butleradm
 from butler.cli.ctl import butlerctl
@@ -22,6 +23,7 @@ from kubekit.model.resource import Resource
 
 ROOT = Path(__file__).resolve().parent.parent
 CRDS = Path("deploy/crds")
+POLICIES = Path("deploy/policies.yaml")
 REFERENCE = Path("docs/reference/kinds.md")
 COMMANDS = Path("docs/reference/cli.md")
 NOTICE = "Made by `make generate` from `src/butler/api`; changes here are lost."
@@ -40,6 +42,11 @@ class _Dumper(yaml.SafeDumper):
 def crd_yaml(kind: type[Resource]) -> str:
     body = yaml.dump(crd.definition(kind), Dumper=_Dumper, sort_keys=False, width=10_000, allow_unicode=True)
     return f"# {NOTICE}\n{body}"
+
+
+def policies_yaml() -> str:
+    texts = [yaml.dump(one, Dumper=_Dumper, sort_keys=False, width=120, allow_unicode=True) for _, one in policies()]
+    return f"# {NOTICE}\n" + "---\n".join(texts)
 
 
 def reference() -> str:
@@ -134,7 +141,7 @@ def _constraint(node: dict[str, Any]) -> str:
 
 def outputs() -> dict[Path, str]:
     made = {CRDS / f"{kind.address.plural}.yaml": crd_yaml(kind) for kind in KINDS}
-    return {**made, REFERENCE: reference(), COMMANDS: command_reference()}
+    return {**made, POLICIES: policies_yaml(), REFERENCE: reference(), COMMANDS: command_reference()}
 
 
 def command_reference() -> str:

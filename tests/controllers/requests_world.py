@@ -47,9 +47,9 @@ KINDS = (
 class World:
     """Everything in memory on a virtual clock. `crash` ends the controllers at once, `start` begins anew."""
 
-    def __init__(self, loop: Loop) -> None:
+    def __init__(self, loop: Loop, *namespaces: str) -> None:
         self._loop = loop
-        self.space = MemorySpace(loop.clock, loop.chance, kinds=KINDS, namespaces=(SYSTEM,))
+        self.space = MemorySpace(loop.clock, loop.chance, kinds=KINDS, namespaces=(SYSTEM, *namespaces))
         self.client = self.space.client()
         self.writes = 0
         self.space.store.listen(self._count)

@@ -121,7 +121,8 @@ class ProviderConfigSpec(Model):
     type: ProviderType | None = None
     """Another name for provider."""
     credentials_ref: SecretRef | None = None
-    """Secret with the credentials; without a namespace, beside this object, then in butler-system."""
+    """Secret with the credentials; without a namespace, beside this object. One of another namespace has to allow this
+    one by the annotation butler.butlerlabs.dev/allowed-namespaces."""
     harvester: HarvesterSection | None = None
     nutanix: NutanixSection | None = None
     proxmox: ProxmoxSection | None = None
@@ -151,6 +152,10 @@ class Capacity(Model):
     """Free addresses in all pools."""
     estimated_tenants: int | None = None
     """Clusters that would fit."""
+
+
+CREDENTIALS_VALID = "CredentialsValid"
+"""The condition that says whether the Secret may be used, and is good for anything."""
 
 
 class ProviderConfigStatus(Status):

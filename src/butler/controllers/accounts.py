@@ -12,7 +12,7 @@ from typing import ClassVar
 from butler.api.credentials import canonical_keys
 from butler.api.normalise import normalise
 from butler.api.provider import ProviderConfig
-from butler.api.shared import SYSTEM_NAMESPACE, SecretRef
+from butler.api.references import ALLOWED_NAMESPACES, serves
 from butler.engines.core import Secret
 from butler.errors import CredentialsInvalid, RateLimited
 from butler.providers import registry
@@ -41,6 +41,14 @@ class ProviderConfigMissing(KubeError):
     """There is no such ProviderConfig."""
 
     reason, retryable = "ProviderConfigError", False
+
+
+def missing(name: str, namespace: str) -> ProviderConfigMissing:
+    """There is none, or none that may be used from there: whoever may not use it does not learn of it."""
+    if name.startswith(f"{namespace}/"):
+        return ProviderConfigMissing(f"there is no ProviderConfig {name}; create it")
+    advice = f"use one of namespace {namespace}, or have that one allow it by the annotation {ALLOWED_NAMESPACES}"
+    return ProviderConfigMissing(f"there is no ProviderConfig {name} that serves namespace {namespace}; {advice}")
 
 
 class SecretHead(Model):
@@ -109,7 +117,7 @@ class Accounts:
         """An account to make calls on, if it is the visitor's turn.
 
         Raises Busy, ProviderConfigMissing, CredentialsInvalid and InvalidConfiguration."""
-        account = await self._open(name)
+        account = await self._open(name, visitor.partition("/")[0])
         account.gate.enter(visitor, wake)
         account.visitors += 1
         try:
@@ -122,11 +130,11 @@ class Accounts:
             account.gate.leave()
             await self._close_if_done(account)
 
-    async def _open(self, name: str) -> Account:
+    async def _open(self, name: str, namespace: str) -> Account:
         async with self._opening.setdefault(name, asyncio.Lock()):
             config = self._configs.get(name)
             if config is None:
-                raise ProviderConfigMissing(f"there is no ProviderConfig {name}; create it")
+                raise missing(name, namespace)
             known = self._accounts.get(name)
             if known is not None and known.stamp == self._stamp(config):
                 return known
@@ -135,9 +143,8 @@ class Accounts:
     async def _made(self, name: str, config: ProviderConfig) -> Account:
         normal = normalise(config)
         if (ref := normal.spec.credentials_ref) is not None:
-            for namespace in _places(ref, config):
-                self._follow(namespace, ref.name, config.key)
-        secret = await _secret(self._client, normal, config)
+            self._follow(ref.namespace or config.metadata.namespace, ref.name, config.key)
+        secret = await _secret(self._client, normal)
         provider = self._connect(normal, _credentials(normal, secret), self.surroundings)
         gate = self._gates.setdefault(name, Gate(self._at_once, self.surroundings.clock))
         version = secret.metadata.resource_version if secret else ""
@@ -171,14 +178,12 @@ class Accounts:
         ref = known.config.spec.credentials_ref if known is not None else None
         if known is None or ref is None:
             return _stamp(config, "")
-        for namespace in _places(ref, config):
-            watched = self._secrets.get(key(namespace, ref.name))
-            if watched is None or not watched.informer.synced:
-                return _stamp(config, str(known.stamp[-1]))
-            head = watched.informer.get(key(namespace, ref.name))
-            if head is not None:
-                return _stamp(config, _version(head))
-        return _stamp(config, "")
+        place = key(ref.namespace or config.metadata.namespace, ref.name)
+        watched = self._secrets.get(place)
+        if watched is None or not watched.informer.synced:
+            return _stamp(config, str(known.stamp[-1]))
+        head = watched.informer.get(place)
+        return _stamp(config, _version(head) if head is not None else "")
 
     async def _retire(self, account: Account | None) -> None:
         if account is not None:
@@ -202,24 +207,30 @@ class Accounts:
 async def connect_alone(client: Client, config: ProviderConfig, surroundings: Surroundings) -> Provider:
     """A connection for one command; whoever has it closes it. Raises CredentialsInvalid, InvalidConfiguration."""
     normal = normalise(config)
-    secret = await _secret(client, normal, config)
+    secret = await _secret(client, normal)
     return registry.connect(normal, _credentials(normal, secret), surroundings)
 
 
-async def _secret(client: Client, normal: ProviderConfig, config: ProviderConfig) -> Secret | None:
-    ref = normal.spec.credentials_ref
+async def _secret(client: Client, normal: ProviderConfig) -> Secret | None:
+    ref, own = normal.spec.credentials_ref, normal.metadata.namespace
     if ref is None:
         return None
-    places = _places(ref, config)
-    for namespace in places:
-        try:
-            found: Secret = await client.get(Secret, ref.name, namespace)
-        except NotFound:
-            continue
+    try:
+        found: Secret = await client.get(Secret, ref.name, ref.namespace or own)
+    except NotFound:
+        found = _NO_SECRET
+    if serves(found.metadata, own):
         return found
-    where = " or ".join(places)
-    told = f"there is no Secret {ref.name} in namespace {where}; create it"
-    raise CredentialsInvalid(normal.spec.infrastructure, "", told)
+    # The same for both reasons: who may not read a Secret does not learn whether there is one.
+    told = f"there is no Secret {ref.name} in namespace {ref.namespace}"
+    advice = "create it"
+    if ref.namespace != own:
+        told += f" that serves namespace {own}"
+        advice += f", or allow it: kubectl annotate secret -n {ref.namespace} {ref.name} {ALLOWED_NAMESPACES}={own}"
+    raise CredentialsInvalid(normal.spec.infrastructure, "", f"{told}; {advice}")
+
+
+_NO_SECRET = Secret(metadata=ObjectMeta(name=""))
 
 
 def _credentials(normal: ProviderConfig, secret: Secret | None) -> dict[str, str]:
@@ -240,13 +251,3 @@ def _version(head: SecretHead) -> str:
 
 def _stamp(config: ProviderConfig, secret: str) -> tuple[object, ...]:
     return (config.metadata.uid, config.metadata.generation, secret)
-
-
-def _places(ref: SecretRef, obj: ProviderConfig) -> tuple[str, ...]:
-    """Where the Secret may be: where the author says, or else beside the object, then in the system's namespace."""
-    kind = obj.spec.provider or obj.spec.type
-    section = getattr(obj.spec, kind.value, None) if kind is not None else None
-    written = obj.spec.credentials_ref or getattr(section, "credentials_ref", None)
-    if written is not None and written.namespace:
-        return (written.namespace,)
-    return tuple(dict.fromkeys((ref.namespace or obj.metadata.namespace, SYSTEM_NAMESPACE)))

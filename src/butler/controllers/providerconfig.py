@@ -13,7 +13,7 @@ from butler.api.config import ButlerConfig
 from butler.api.model import GROUP
 from butler.api.network import NetworkPool
 from butler.api.normalise import normalise
-from butler.api.provider import Capacity, LoadBalancerPolicy, ProviderConfig
+from butler.api.provider import CREDENTIALS_VALID, Capacity, LoadBalancerPolicy, ProviderConfig
 from butler.api.team import Team
 from butler.errors import CredentialsInvalid, ProviderError
 from butler.providers.contract import Check
@@ -32,7 +32,7 @@ from .provider_users import REQUESTS, Choosing, asking, named, stored_users
 from .requests import config_of
 
 FINALIZER = f"{GROUP}/providerconfig"
-READY, CREDENTIALS_VALID, POOL_AVAILABLE, DELETING = "Ready", "CredentialsValid", "PoolAvailable", "Deleting"
+READY, POOL_AVAILABLE, DELETING = "Ready", "PoolAvailable", "Deleting"
 
 _PROBE = timedelta(minutes=5)
 """How often credentials are tried again; accounts without any are not."""

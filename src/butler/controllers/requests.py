@@ -14,6 +14,8 @@ from butler.api.model import GROUP
 from butler.api.normalise import normalise
 from butler.api.normalise.spellings import in_namespace
 from butler.api.provider import ProviderConfig
+from butler.api.references import ALLOWED_NAMESPACES
+from butler.api.team import Team
 from butler.errors import ProviderError, ProviderUnavailable, RateLimited
 from butler.providers.contract import Known
 from kubekit.clock import fraction
@@ -24,10 +26,11 @@ from kubekit.runtime.controller import Controller
 from kubekit.runtime.informer import Informer
 from kubekit.runtime.manager import Manager
 from kubekit.runtime.objects import key, key_of
-from kubekit.runtime.reconciler import Note, Outcome, Reconciler, Watch
+from kubekit.runtime.reconciler import Note, Outcome, Permission, Reconciler, Watch
 
 from . import accounts as shared
-from .accounts import Account, Accounts, Busy, ProviderConfigMissing
+from .accounts import Account, Accounts, Busy, ProviderConfigMissing, missing
+from .cluster.acceptance import provider_serves
 
 Request = MachineRequest | LoadBalancerRequest | ImageSync
 R = TypeVar("R", bound=Request)
@@ -59,9 +62,10 @@ class Requests(Reconciler[R], ABC, Generic[R]):
         self.clock = accounts.surroundings.clock
         self._requests: Informer[R] = manager.informers.of(self.kind)
         self._requests.index(BY_CONFIG, lambda obj: (config_of(obj),))
+        self._teams: Informer[Team] = manager.informers.of(Team)
         self._controller: Controller | None = None
         self.watches = (*self.watches, Watch(ProviderConfig, self._of_config, matters=_what_matters))
-        self.permissions = (*self.permissions, *shared.NEEDED)
+        self.permissions = (*self.permissions, *shared.NEEDED, Permission(Team, ("get", "list", "watch")))
         accounts.listen(self._wake_all_of)
 
     def attend(self, controller: Controller) -> None:
@@ -105,7 +109,10 @@ class Requests(Reconciler[R], ABC, Generic[R]):
     async def reconcile(self, obj: R) -> Outcome:
         try:
             request = normalise(obj)
-            if not was_attempted(obj) and (config := self.accounts.config(config_of(obj))) is not None:
+            config = self.accounts.config(config_of(obj))
+            if config is not None and not self._serves(config, obj):
+                raise missing(config.key, obj.metadata.namespace)
+            if not was_attempted(obj) and config is not None:
                 if config.deleting:
                     raise ProviderConfigMissing(f"ProviderConfig {config.key} is being deleted; use another")
                 return Outcome(self.stamped(obj, self.begun(obj)), again=timedelta(0))
@@ -120,6 +127,14 @@ class Requests(Reconciler[R], ABC, Generic[R]):
             return self._refused(obj, error)
         except ProviderError as error:
             return self._hindered(obj, error) if error.retryable else self._refused(obj, error)
+
+    def _serves(self, config: ProviderConfig, obj: R) -> bool:
+        """Whether an account may be used for a request."""
+        namespace, scope = obj.metadata.namespace, config.spec.scope
+        if config.metadata.namespace == namespace or scope.type != "team":
+            return provider_serves(config, namespace)
+        team = self._teams.get(scope.team_ref.name) if scope.team_ref is not None else None
+        return team is not None and namespace == (team.status.namespace or team.metadata.name)
 
     async def finalize(self, obj: R) -> Outcome:
         if not was_attempted(obj):
@@ -229,7 +244,7 @@ def known_of(id_: str | None, task: str | None) -> Known:
 
 
 def _what_matters(config: ProviderConfig) -> object:
-    return config.spec, config.deleting
+    return config.spec, config.deleting, config.metadata.annotations.get(ALLOWED_NAMESPACES)
 
 
 def _said(status: Any) -> object:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterable
 from typing import Any
 
+from butler.api import admission
 from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig, ButlerConfigSpec
 from butler.api.provider import ProviderConfig, ProviderConfigSpec
 from butler.api.sections.simulated import SimulatedSection
 from butler.api.shared import SYSTEM_NAMESPACE, TENANTS_NAMESPACE, ProviderRef, ProviderType
 from kubekit.client.protocol import Client
+from kubekit.errors import NotFound
 from kubekit.model.resource import ObjectMeta
 from kubekit.runtime.permissions import rules_for
 from kubekit.runtime.reconciler import Permission, Reconciler
@@ -18,6 +21,7 @@ from kubekit.runtime.reconciler import Permission, Reconciler
 from . import catalogue
 from .installation import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, MANAGER, NAMESPACE, SERVICE_ACCOUNT, apply_gently
 
+log = logging.getLogger("butler.local")
 SIMULATED = "simulated"
 LABELS = {"app.kubernetes.io/managed-by": "butler"}
 
@@ -29,6 +33,16 @@ async def install(client: Client, *, simulated: bool) -> None:
     if simulated:
         objects.append(_provider())
     await asyncio.gather(*(apply_gently(client, obj) for obj in objects))
+    await install_policies(client)
+
+
+async def install_policies(client: Client) -> None:
+    """Have the API server enforce what roles cannot say."""
+    try:
+        for kind, policy in admission.policies():
+            await apply_gently(client, policy, kind)
+    except NotFound:
+        log.warning("this Kubernetes is older than 1.30: it does not keep anyone from redirecting credentials")
 
 
 NAMESPACES = (SYSTEM_NAMESPACE, TENANTS_NAMESPACE)

@@ -10,7 +10,8 @@ from msgspec import structs
 from butler.api.cluster import TenantCluster
 from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig
 from butler.api.normalise import normalise
-from butler.api.provider import ProviderConfig
+from butler.api.provider import CREDENTIALS_VALID, ProviderConfig
+from butler.api.references import ALLOWED_NAMESPACES, serves
 from butler.api.shared import SYSTEM_NAMESPACE, TENANTS_NAMESPACE, NsRef, ProviderRef
 from butler.api.team import Team, TeamPhase
 from butler.providers import registry
@@ -71,6 +72,7 @@ def accept(cluster: TenantCluster, sight: Lookup) -> Accepted:
         raise Refused("ValidationFailed", found)
     judged = judge(cluster, sight)
     provider = normalise(judged.provider)
+    _may_pass_on_credentials(provider)
     settings = settings_of(cluster, judged.team, judged.config)
     return Accepted(cluster, judged.config, judged.team, provider, _templates(provider), settings)
 
@@ -138,6 +140,11 @@ def provider_candidates(cluster: TenantCluster, team: Team | None, config: Butle
     return (*found, NsRef(name="default", namespace=SYSTEM_NAMESPACE))
 
 
+def provider_serves(config: ProviderConfig, namespace: str) -> bool:
+    """Whether an account may be used from a namespace, as far as that says it: its scope may still be a team."""
+    return config.metadata.namespace == SYSTEM_NAMESPACE or serves(config.metadata, namespace)
+
+
 def provider_choices(cluster: TenantCluster, sight: Lookup) -> list[str]:
     """Which providers a new cluster could name, where nothing says yet which one it means."""
     if cluster.spec.provider_config_ref is not None or any(_at(ref, sight) for ref in _candidates(cluster, sight)):
@@ -201,10 +208,14 @@ def _must_be_in(cluster: TenantCluster, home: str, whose: str) -> None:
 
 def _provider(cluster: TenantCluster, team: Team | None, config: ButlerConfig | None, sight: Lookup) -> ProviderConfig:
     candidates = provider_candidates(cluster, team, config)
-    if found := next((one for ref in candidates if (one := _at(ref, sight)) is not None), None):
+    home = cluster.metadata.namespace
+    there = [one for ref in candidates if (one := _at(ref, sight)) is not None]
+    if found := next((one for one in there if provider_serves(one, home)), None):
         return found
-    there = ", ".join(_common_providers(sight))
-    advice = f"there are: {there}" if there else f"there is none in {SYSTEM_NAMESPACE}"
+    common = ", ".join(_common_providers(sight))
+    advice = f"there are: {common}" if common else f"there is none in {SYSTEM_NAMESPACE}"
+    if any(ref.namespace not in (SYSTEM_NAMESPACE, home) for ref in candidates):
+        advice += f"; one of another namespace has to allow {home} by the annotation {ALLOWED_NAMESPACES}"
     ref = cluster.spec.provider_config_ref
     path = "spec.providerConfigRef.name" if ref else "spec.providerConfigRef"
     problem = FieldProblem.NOT_FOUND if ref else FieldProblem.REQUIRED
@@ -220,6 +231,19 @@ def _accessible(cluster: TenantCluster, provider: ProviderConfig) -> ProviderCon
         problem = FieldError(FieldProblem.FORBIDDEN, "spec.providerConfigRef.name", detail)
         raise Refused("ProviderAccessDenied", [problem])
     return provider
+
+
+def _may_pass_on_credentials(provider: ProviderConfig) -> None:
+    """Cluster API is told which Secret to read, and reads any: so one of another namespace must have been allowed."""
+    ref, meta = provider.spec.credentials_ref, provider.metadata
+    if ref is None or ref.namespace == meta.namespace:
+        return
+    accepted = provider.status.condition(CREDENTIALS_VALID)
+    is_current = provider.status.observed_generation == meta.generation
+    if not is_current or accepted is None or accepted.status != "True":
+        detail = f"ProviderConfig {provider.key} has its Secret in another namespace, and is not ready"
+        problem = FieldError(FieldProblem.FORBIDDEN, "spec.providerConfigRef.name", detail)
+        raise Refused("ProviderNotReady", [problem])
 
 
 def _templates(provider: ProviderConfig) -> Templates:

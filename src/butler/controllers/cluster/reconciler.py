@@ -8,7 +8,8 @@ from typing import Any
 
 from butler.api.cluster import ObservedAddon, TenantCluster
 from butler.api.config import ButlerConfig
-from butler.api.provider import ProviderConfig
+from butler.api.provider import CREDENTIALS_VALID, ProviderConfig
+from butler.api.references import ALLOWED_NAMESPACES
 from butler.api.team import Team
 from butler.engines.addons import Addon, Installer
 from butler.engines.core import Secret
@@ -78,7 +79,8 @@ class TenantClusters(Reconciler[TenantCluster]):
             Watch(kinds.NAMESPACE, _by_labels, _OURS),
             *(Watch(kind, self._by_namespace, _SELECTIONS.get(kind, Selection())) for kind in inside),
             Watch(kinds.MachineSetSeen, self._by_namespace, matters=_whether_machines),
-            *(Watch(kind, self._everyone, matters=_spec_of) for kind in (ProviderConfig, ButlerConfig, Team)),
+            *(Watch(kind, self._everyone, matters=_spec_of) for kind in (ButlerConfig, Team)),
+            Watch(ProviderConfig, self._everyone, matters=_whether_usable),
         )
         self.permissions = (
             *(Permission(kind, ("patch", "create", "delete", "get")) for kind in (kinds.NAMESPACE, *made)),
@@ -219,3 +221,9 @@ def _whether_machines(machines: kinds.MachineSetSeen) -> Any:
 
 def _spec_of(obj: Any) -> Any:
     return obj.spec
+
+
+def _whether_usable(config: ProviderConfig) -> Any:
+    told = config.status.condition(CREDENTIALS_VALID)
+    allowed = config.metadata.annotations.get(ALLOWED_NAMESPACES)
+    return config.spec, allowed, told.status if told is not None else "", config.status.observed_generation
