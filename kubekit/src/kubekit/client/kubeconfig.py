@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -74,7 +75,8 @@ def self_contained(content: bytes | str, subject: str, context: str = "") -> Con
 
     It may hold a server with HTTPS, certificates, a key and a token. It must make nobody read files here, run programs,
     talk by way of someone else, or trust whoever answers. Raises InvalidConfiguration."""
-    found = parse(content, Path(subject)).config(context)
+    path = Path(subject)
+    found = Kubeconfig((path,), (_File(path, _parsed_before(content, subject)),)).config(context)
     cluster, user = found.cluster, found.user
     outside = "names something outside of the kubeconfig; write the content itself (…-data, token)"
     refused = {
@@ -196,6 +198,10 @@ def _parsed(content: bytes | str, subject: str) -> _Content:
     for plural, named in (("clusters", parsed.clusters), ("users", parsed.users), ("contexts", parsed.contexts)):
         _check_unique(subject, plural, [one.name for one in named or ()])
     return parsed
+
+
+_parsed_before = lru_cache(maxsize=32)(_parsed)
+"""Several controllers read the kubeconfig of a new cluster, one after the other."""
 
 
 def loaded_yaml(content: bytes | str, subject: str) -> Any:

@@ -40,9 +40,15 @@ class Admission:
         self._validating: list[Webhook] = []
         self.caller = webhooks.Caller(host, client)
         self.policies = Policies(host)
+        self._version = 0
+        self._concerned: dict[tuple[str, ...], bool] = {}
+        """Whether anybody wants to see a kind of request: asked at every write, so that many webhooks cost nothing."""
+        self._concerned_in = (0, 0, 0)
+        """The state in which that was found out."""
 
     def configure(self, kind: str, name: str, obj: Object | None) -> None:
         """Take in a webhook configuration, or forget it (None)."""
+        self._version += 1
         hooks = webhooks.parse(name, obj) if obj is not None else []
         if kind == "MutatingWebhookConfiguration":
             self._mutating = _with(self._mutating, name, hooks)
@@ -55,6 +61,16 @@ class Admission:
             return False
         if resource.plural in _NEVER_ASKED:
             return False
+        state = self._host.kinds.version, self.policies.version, self._version
+        if state != self._concerned_in:
+            self._concerned, self._concerned_in = {}, state
+        request = resource.group, resource.version, resource.plural, operation, subresource
+        found = self._concerned.get(request)
+        if found is None:
+            found = self._concerned[request] = self._find_concerned(resource, operation, subresource)
+        return found
+
+    def _find_concerned(self, resource: Resource, operation: str, subresource: str) -> bool:
         return self.policies.concern(resource, operation, subresource) or any(
             hook.match.seen_as(self._host.kinds, resource, operation, subresource) is not None
             for hook in (*self._mutating, *self._validating)

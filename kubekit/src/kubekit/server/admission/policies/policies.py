@@ -52,6 +52,8 @@ class Policies:
         self._policies: dict[str, Policy] = {}
         self._bindings: dict[str, _Binding] = {}
         self._bound: list[tuple[Policy, list[_Binding]]] = []
+        self.version = 0
+        """Grows with every change."""
 
     def __bool__(self) -> bool:
         return bool(self._bound)
@@ -60,6 +62,7 @@ class Policies:
         """Take in a policy or a binding, or forget it (None)."""
         kept: dict[str, Any] = self._policies if kind == POLICY else self._bindings
         kept.pop(name, None)
+        self.version += 1
         if obj is not None:
             kept[name] = (Policy if kind == POLICY else _binding)(name, obj["spec"])
         self._bound = [
