@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from kubekit.errors import FieldError, FieldProblem
@@ -70,7 +71,7 @@ class Checks:
         elif self.resource.behaviour is not None:
             self.resource.behaviour.default(obj)
 
-    def validate(self, obj: Object) -> list[FieldError]:
+    async def validate(self, obj: Object) -> list[FieldError]:
         problems = object_metadata.validate_metadata(
             obj["metadata"], self.resource.namespaced, self._name_rule, built_in=self._qualified
         )
@@ -78,12 +79,12 @@ class Checks:
             problems += self._custom().validate(obj)
             if self.resource.scale is not None:
                 problems += scale_problems(self.resource.scale, obj)
-            problems += self._judged(obj, None, problems)
+            problems += await self._judged(obj, None, problems)
         elif self.resource.behaviour is not None:
             problems += self.resource.behaviour.validate(obj)
         return problems
 
-    def validate_update(
+    async def validate_update(
         self, obj: Object, old: Object, warn: Callable[[str], None] | None = None, *, part: str = ""
     ) -> list[FieldError]:
         """`warn` is told of rules that fail but did so before. `part`: only the status was written."""
@@ -92,12 +93,12 @@ class Checks:
             problems += self._status_problems(obj, old) if part else self._custom().validate_update(obj, old)
             if self.resource.scale is not None:
                 problems += scale_problems(self.resource.scale, obj)
-            problems += self._judged(obj, old, problems, warn)
+            problems += await self._judged(obj, old, problems, warn)
         elif self.resource.behaviour is not None:
             problems += self.resource.behaviour.validate_update(obj, old)
         return problems
 
-    def _judged(
+    async def _judged(
         self, obj: Object, old: Object | None, problems: list[FieldError], warn: Callable[[str], None] | None = None
     ) -> list[FieldError]:
         """What the rules of the schema say; they are not asked about an object that does not fit the schema."""
@@ -106,7 +107,10 @@ class Checks:
             return []
         if problems and any(problem.problem in _BLOCKING for problem in problems):
             return [_NOT_JUDGED]
-        return rules.validate(obj, old, warn=warn)
+        found: list[FieldError] = []
+        for _ in rules.validation(found, obj, old, warn=warn):
+            await asyncio.sleep(0)
+        return found
 
     def _status_problems(self, obj: Object, old: Object) -> list[FieldError]:
         schema = self.resource.schema.properties.get("status")

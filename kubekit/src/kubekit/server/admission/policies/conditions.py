@@ -7,6 +7,7 @@ from functools import cached_property
 from kubekit.model.resource import Object
 from kubekit.server.objects.cel.admission_types import Types, Values
 from kubekit.server.objects.cel.formulas import Formula
+from kubekit.server.objects.cel.language.budget import PER_CONDITIONS, Budget, OutOfBudget
 from kubekit.server.objects.cel.language.typesystem import BOOL
 from kubekit.server.objects.cel.language.values import CelError
 
@@ -31,11 +32,14 @@ class Conditions:
 
     def hold(self, values: Values) -> bool:
         """One that is false decides, and only then one that fails. Raises ConditionFailed."""
-        problems: list[str] = []
+        budget, problems = Budget(PER_CONDITIONS), list[str]()
         for formula in self._formulas:
             try:
-                if formula.evaluate(values) is False:
+                if formula.evaluate(values, budget) is False:
                     return False
+            except OutOfBudget as error:
+                problems = [str(error)]
+                break
             except CelError as error:
                 problems.append(str(error))
         if problems and self._fails_closed:
