@@ -130,7 +130,8 @@ def composed_of(spec: Object, given: dict[str, Any]) -> dict[str, Formula]:
 
 
 async def _pause(budget: Budget) -> None:
-    if budget.is_pause_due():
+    if budget.left <= budget.pause_at:
+        budget.pause()
         await asyncio.sleep(0)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..schema.model import Schema
@@ -28,44 +29,34 @@ class Rule:
         """Why the rule cannot be used."""
         self.message_error = ""
         self._declare = declare
-        self._program: Compiled | None = None
         self._message: Compiled | None = None
-        self._is_compiled = False
 
     @property
     def shown(self) -> str:
         """How error messages name the rule."""
         return str(self.source.get("message") or self.text).strip()
 
-    @property
+    @cached_property
     def program(self) -> Compiled | None:
         """What to evaluate; None when the rule is empty, about something rules cannot see, or cannot be used."""
-        self._compile()
-        return self._program
+        kind = self._declare()
+        if kind is None or not self.text.strip():
+            return None
+        variables = {"self": kind, "oldSelf": optional_of(kind) if self.takes_optional_old else kind}
+        program, self.error = _compiled(self.text, variables, BOOL)
+        expression = self.source.get("messageExpression")
+        if expression and program:
+            self._message, self.message_error = _compiled(expression, variables, STRING)
+        return program
 
     @property
     def message(self) -> Compiled | None:
         """What to evaluate for the message when the rule fails."""
-        self._compile()
-        return self._message
+        return self._message if self.program else None
 
-    @property
+    @cached_property
     def uses_old(self) -> bool:
-        program = self.program
-        return program is not None and "oldSelf" in program.names
-
-    def _compile(self) -> None:
-        if self._is_compiled:
-            return
-        self._is_compiled = True
-        kind = self._declare()
-        if kind is None or not self.text.strip():
-            return
-        variables = {"self": kind, "oldSelf": optional_of(kind) if self.takes_optional_old else kind}
-        self._program, self.error = _compiled(self.text, variables, BOOL)
-        expression = self.source.get("messageExpression")
-        if expression and self._program:
-            self._message, self.message_error = _compiled(expression, variables, STRING)
+        return self.program is not None and "oldSelf" in self.program.names
 
 
 _STAGES = {BOOL: ("", "program ", "cel expression"), STRING: ("messageExpression ",) * 2 + ("messageExpression",)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kubekit.errors import OMITTED, FieldError, FieldProblem
 
@@ -15,6 +15,9 @@ from .language.budget import Budget, OutOfBudget, weight
 from .language.values import NONE, CelError, CostExceeded, Optional, Value
 from .ratcheting import UNRELATED, Relation, by_keys
 from .rules import Rule, RuledNode, places
+
+if TYPE_CHECKING:
+    from .language.program import Program
 
 MAX_MESSAGE_BYTES = 5 * 1024
 _PROBLEMS = {
@@ -107,21 +110,22 @@ class _Evaluation:
             self._refuse(place, path, _too_dear(error, place.rules[0]))
             raise
         for rule in place.rules:
-            if rule.program is None:
+            compiled = rule.program
+            if compiled is None:
                 if rule.error:
                     self._refuse(place, path, f"rule compile error: {rule.error}")
             elif not rule.uses_old or old is not None or rule.takes_optional_old:
-                self._judge(rule, subject, path, relation)
-                if self._budget.is_pause_due():
+                self._judge(rule, compiled.program, subject, path, relation)
+                if self._budget.left <= self._budget.pause_at:
+                    self._budget.pause()
                     yield
 
     def _refuse(self, place: RuledNode, path: str, problem: str) -> None:
         self.errors.append(FieldError(FieldProblem.INVALID, path or "<nil>", problem, place.schema.type))
 
-    def _judge(self, rule: Rule, subject: _Subject, path: str, relation: Relation) -> None:
-        assert rule.program is not None
+    def _judge(self, rule: Rule, program: Program, subject: _Subject, path: str, relation: Relation) -> None:
         try:
-            holds = rule.program.program.evaluate(self._budget, subject.current, subject.previous(rule))
+            holds = program.evaluate(self._budget, subject.current, subject.previous(rule))
         except CelError as error:
             self._refuse(subject.place, path, _failure(str(error), rule))
             return

@@ -1,8 +1,9 @@
 """What evaluating may cost, in the units of Kubernetes: one is about what reading a name or adding two numbers takes.
 
-The first entry of a frame is what the evaluation may still spend. What a part of an expression costs whatever it is
-given is summed up when the program is built; what depends on the data is charged before it is done or made, so that
-no expression takes long or builds much before it is refused.
+Calls, loops and some functions cost more than there, because they take longer here. The first entry of a frame is what
+the evaluation may still spend. What a part of an expression costs whatever it is given is summed up when the program
+is built; what depends on the data is charged before it is done or made, so that no expression takes long or builds
+much before it is refused.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ PER_OBJECT = 10_000_000
 PER_CONDITIONS = PER_OBJECT // 4
 """The limit of all match conditions of one webhook or policy."""
 
-NAME, SELECTION, CALL, LIST, MAP = 1, 1, 1, 10, 30
-FAILURE = 10
+NAME, SELECTION, CALL, LIST, MAP = 1, 1, 2, 10, 30
+EXPRESSION, ITEM = 10, 5
+"""What it takes to get to an expression, and to the next item of a loop."""
+FAILURE = 30
 """An error that is caught and carried on from."""
 LETTERS = 10
 """So many letters are read or written for one unit."""
@@ -25,8 +28,7 @@ LETTERS = 10
 BLOCK = 1_000
 """So many letters are compared as a block for one unit."""
 
-_STEP, _BEGINNING = PER_CALL // 10, 30
-"""After so much others are looked after; what it takes to get to a rule counts as well."""
+_STEP = PER_CALL // 10
 
 Frame = list[Value]
 
@@ -49,23 +51,21 @@ def exceeded() -> CostExceeded:
 class Budget:
     """What several evaluations may cost together."""
 
-    __slots__ = ("_left", "_since_pause")
+    __slots__ = ("left", "pause_at")
 
     def __init__(self, left: int = PER_OBJECT) -> None:
-        self._left, self._since_pause = left, 0
+        self.left = left
+        self.pause_at = left - _STEP
+        """When no more than this is left, others should be looked after."""
 
-    def is_pause_due(self) -> bool:
-        """Whether so much has been done since the last time that somebody else may be waiting."""
-        if self._since_pause < _STEP:
-            return False
-        self._since_pause = 0
-        return True
+    def pause(self) -> None:
+        """Begin to count what is done in one go."""
+        self.pause_at = self.left - _STEP
 
     def spend(self, cost: int) -> None:
         """Raises OutOfBudget."""
-        self._since_pause += cost + _BEGINNING
-        self._left -= cost
-        if self._left < 0:
+        self.left -= cost
+        if self.left < 0:
             raise OutOfBudget(
                 "validation failed due to running out of cost budget, no further validation rules will be run"
             )
@@ -109,7 +109,7 @@ def charge_search(frame: Frame, value: Value, values: list[Value]) -> None:
     if kind is str or kind is bytes:
         charge(frame, count * (len(value) // BLOCK))
     elif kind is list or kind is dict or kind is Optional:
-        charge(frame, 2 * weight(values))
+        charge(frame, 3 * weight(values))
 
 
 def charge_key(frame: Frame, key: Value, mapping: Value) -> None:

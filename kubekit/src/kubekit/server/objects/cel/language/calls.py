@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .budget import Frame, charge, exceeded
-from .functions import Cost, Overload, call
+from .functions import Cost, Overload, call, choose
 from .loops import Run
 from .values import Value
 
@@ -18,10 +18,34 @@ def build(overload: Overload, args: list[Run]) -> Run:
 
 
 def choice(overloads: tuple[Overload, ...], args: list[Run]) -> Run:
-    """A call whose implementation the values decide each time."""
-    if len(args) == 2:
-        first, second = args
-        return lambda frame: call(frame, overloads, first(frame), second(frame))
+    """A call whose implementation the types of the values decide, each time."""
+    known: dict[tuple[type, ...], Overload] = {}
+
+    def chosen(*values: Value) -> Overload:
+        return known.setdefault(tuple(map(type, values)), choose(overloads, values))
+
+    match args:
+        case [first]:
+
+            def run_one(frame: Frame) -> Value:
+                one = first(frame)
+                overload = known.get((type(one),)) or chosen(one)
+                if overload.cost is not None:
+                    charge(frame, overload.cost(one))
+                return overload.run(frame, one) if overload.is_metered else overload.run(one)
+
+            return run_one
+        case [first, second]:
+
+            def run_two(frame: Frame) -> Value:
+                one, other = first(frame), second(frame)
+                overload = known.get((type(one), type(other))) or chosen(one, other)
+                if overload.cost is not None:
+                    charge(frame, overload.cost(one, other))
+                return overload.run(frame, one, other) if overload.is_metered else overload.run(one, other)
+
+            return run_two
+
     return lambda frame: call(frame, overloads, *[arg(frame) for arg in args])
 
 

@@ -151,7 +151,7 @@ def _quantifier(shape: Shape, predicate: Block, *, deciding: bool) -> Run:
     """`all` and `exists`: the first item that decides ends the loop, errors count only when none does."""
     holds = predicate.run
     # Whether it has been decided is asked before each item: a name, a negation for `exists`, and the question.
-    price = predicate.price + 2 * budget.NAME + (2 if deciding else 1) * budget.CALL
+    price = budget.ITEM + predicate.price + 2 * budget.NAME + (2 if deciding else 1) * budget.CALL
 
     def run(frame: Frame) -> bool:
         failure: CelError | None = None
@@ -188,8 +188,8 @@ def _gather(shape: Shape, condition: Block | None, item: Block) -> Run:
     """`map` and `filter`."""
     make, price = item.run, item.price + budget.NAME + budget.LIST + budget.CALL
     if condition is None:
-        return lambda frame: [make(frame) for _ in shape.each(frame, price)]
-    is_wanted, test_price = condition
+        return lambda frame: [make(frame) for _ in shape.each(frame, budget.ITEM + price)]
+    is_wanted, test_price = condition.run, budget.ITEM + condition.price
 
     def wanted(frame: Frame) -> list[Value]:
         found = []
@@ -204,7 +204,7 @@ def _gather(shape: Shape, condition: Block | None, item: Block) -> Run:
 
 def _general(shape: Shape, condition: Block, step: Block, result: Block) -> Run:
     initial, total = shape.initial, shape.total
-    goes_on, advance, price = condition.run, step.run, condition.price + step.price
+    goes_on, advance, price = condition.run, step.run, budget.ITEM + condition.price + step.price
 
     def run(frame: Frame) -> Value:
         frame[total] = initial(frame)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..library.standard import MISSING, find_key
 from .budget import Frame, charge, weight
 from .typesystem import Type
-from .values import NONE, CelError, Optional, Value, type_name
+from .values import NONE, CelError, Optional, UInt, Value, type_name
 
 
 def converted(frame: Frame, value: Value, kind: Type) -> Value:
@@ -70,13 +70,18 @@ def element(base: Value, index: Value) -> Value:
 
 
 def _position(values: list[Value], index: Value) -> int:
-    if type(index) is float and index.is_integer():
-        index = int(index)
-    if not isinstance(index, int) or isinstance(index, bool):
-        raise CelError(f"unsupported index type '{type_name(index)}' in list")
-    if not 0 <= index < len(values):
+    at = _place(values, index)
+    if at is not None:
+        return at
+    if type(index) in (int, UInt, float):
         raise CelError(f"index out of bounds: {index}")
-    return index
+    raise CelError(f"unsupported index type '{type_name(index)}' in list")
+
+
+def _place(values: list[Value], index: Value) -> int | None:
+    """Where in a list an index points; None when nowhere."""
+    whole = type(index) in (int, UInt) or (type(index) is float and index.is_integer())
+    return int(index) if whole and 0 <= index < len(values) else None
 
 
 def optional_element(base: Value, index: Value) -> Optional:
@@ -89,7 +94,5 @@ def optional_element(base: Value, index: Value) -> Optional:
         return NONE if value is MISSING else Optional(value)
     if type(base) is not list:
         raise CelError("no such overload")
-    try:
-        return Optional(base[_position(base, index)])
-    except CelError:
-        return NONE
+    at = _place(base, index)
+    return NONE if at is None else Optional(base[at])

@@ -24,7 +24,7 @@ class Program:
     def __init__(self, tree: Node, variables: Sequence[str]) -> None:
         builder = _Builder(variables)
         self._run, price = builder.block(tree)
-        self._limit = PER_CALL - price
+        self._limit = PER_CALL - budget.EXPRESSION - price
         self._spare = [None] * (builder.size - len(variables) - 1)
 
     def evaluate(self, shared: Budget, *values: Value) -> Value:
@@ -37,7 +37,7 @@ class Program:
         except RecursionError:
             raise exceeded() from None
         finally:
-            shared.spend(PER_CALL - frame[0])
+            shared.spend(PER_CALL - frame[0] if frame[0] >= 0 else PER_CALL)
 
 
 class _Builder:
@@ -181,7 +181,7 @@ class _Builder:
             if isinstance(arg, Literal):
                 self._price += weight(arg.value)
                 return 0
-        return 2 + max(kind.price for kind in kinds)
+        return 4 + max(kind.price for kind in kinds)
 
     def _member_of(self, node: Call) -> Run:
         self._price += budget.CALL

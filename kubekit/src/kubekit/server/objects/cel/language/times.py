@@ -136,15 +136,18 @@ def _zone(name: str) -> tzinfo:
     if found:
         span = timedelta(hours=int(found[2]), minutes=int(found[3]))
         return timezone(-span if found[1] == "-" else span)
-    return _named_zone(name)
+    zone = _named_zone(name)
+    if zone is None:
+        raise CelError("unknown time zone ", name)
+    return zone
 
 
 @lru_cache(maxsize=256)
-def _named_zone(name: str) -> tzinfo:
+def _named_zone(name: str) -> tzinfo | None:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise CelError(f"unknown time zone {name}") from None
+        return None
 
 
 def timestamp_text(moment: Timestamp) -> str:

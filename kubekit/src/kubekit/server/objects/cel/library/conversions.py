@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 
+from ..language.budget import LETTERS
 from ..language.functions import Overload, Priced, functions, members
 from ..language.times import SECOND, checked_timestamp, duration, duration_text, local_time, timestamp, timestamp_text
 from ..language.values import (
@@ -123,6 +124,10 @@ def _timestamp_of_int(seconds: int) -> Timestamp:
     return checked_timestamp(seconds * SECOND)
 
 
+def _number_cost(text: str) -> int:
+    return 10 + len(text) // LETTERS
+
+
 def _time_cost(text: str) -> int:
     return 50 + len(text)
 
@@ -133,7 +138,7 @@ def _type(value: Value) -> TypeValue:
 
 def _conversions() -> list[Overload]:
     return functions(
-        ("type", "A -> type(A)", _type),
+        ("type", "A -> type(A)", Priced(costs.fixed(5), _type)),
         ("dyn", "A -> dyn", _same),
         ("bool", "bool -> bool", _same),
         ("bool", "string -> bool", _bool_of_string),
@@ -141,7 +146,7 @@ def _conversions() -> list[Overload]:
         ("bytes", "string -> bytes", Priced(costs.reading(1), str.encode)),
         ("double", "double -> double", _same),
         ("double", "int -> double", float),
-        ("double", "string -> double", Priced(costs.reading(1), _double_of_string)),
+        ("double", "string -> double", Priced(_number_cost, _double_of_string)),
         ("double", "uint -> double", float),
         ("duration", "duration -> duration", _same),
         ("duration", "int -> duration", Duration),
@@ -149,16 +154,16 @@ def _conversions() -> list[Overload]:
         ("int", "int -> int", _same),
         ("int", "double -> int", _int_of_double),
         ("int", "duration -> int", lambda span: span.nanoseconds),
-        ("int", "string -> int", Priced(costs.reading(1), _int_of_string)),
+        ("int", "string -> int", Priced(_number_cost, _int_of_string)),
         ("int", "timestamp -> int", lambda moment: moment.nanoseconds // SECOND),
         ("int", "uint -> int", lambda number: checked_int(int(number))),
         ("string", "string -> string", _same),
         ("string", "bool -> string", lambda flag: "true" if flag else "false"),
         ("string", "bytes -> string", Priced(costs.reading(1), _string_of_bytes)),
-        ("string", "double -> string", Priced(costs.fixed(20), double_text)),
+        ("string", "double -> string", Priced(costs.fixed(80), double_text)),
         ("string", "duration -> string", Priced(costs.fixed(10), duration_text)),
         ("string", "int -> string", str),
-        ("string", "timestamp -> string", Priced(costs.fixed(20), timestamp_text)),
+        ("string", "timestamp -> string", Priced(costs.fixed(50), timestamp_text)),
         ("string", "uint -> string", lambda number: str(int(number))),
         ("timestamp", "timestamp -> timestamp", _same),
         ("timestamp", "int -> timestamp", _timestamp_of_int),
@@ -166,7 +171,7 @@ def _conversions() -> list[Overload]:
         ("uint", "uint -> uint", _same),
         ("uint", "double -> uint", _uint_of_double),
         ("uint", "int -> uint", checked_uint),
-        ("uint", "string -> uint", Priced(costs.reading(1), _uint_of_string)),
+        ("uint", "string -> uint", Priced(_number_cost, _uint_of_string)),
     )
 
 
@@ -193,7 +198,7 @@ _CLOCK: dict[str, Callable[[datetime, int], int]] = {
 }
 
 
-_ZONE_COST = costs.fixed(300)
+_ZONE_COST = costs.fixed(1_500)
 
 
 def _whole(unit: int) -> Callable[[Duration], int]:

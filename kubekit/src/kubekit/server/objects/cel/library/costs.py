@@ -42,7 +42,7 @@ def concatenation(first: list[Value], second: list[Value]) -> int:
 
 def traversal(values: Value, *_: Value) -> int:
     """Of looking at everything in a value."""
-    return 2 * weight(values)
+    return 3 * weight(values)
 
 
 def copy(values: list[Value], *_: Value) -> int:
@@ -51,7 +51,7 @@ def copy(values: list[Value], *_: Value) -> int:
 
 def product(factor: int) -> Cost:
     """Of comparing the items of two lists with each other."""
-    return lambda first, second: factor * len(first) * len(second) + 2 * (weight(first) + weight(second))
+    return lambda first, second: factor * len(first) * len(second) + 6 * (weight(first) + weight(second))
 
 
 def square(values: list[Value], *keys: list[Value]) -> int:

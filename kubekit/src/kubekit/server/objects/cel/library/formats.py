@@ -168,7 +168,7 @@ def _constant(one: NamedFormat) -> Callable[[], NamedFormat]:
 
 
 def _reading(_format: NamedFormat, text: str) -> int:
-    return 60 + (1 + len(text) // LETTERS) * (_LONGEST_PATTERN // 4)
+    return 100 + (1 + len(text) // LETTERS) * (_LONGEST_PATTERN // 4)
 
 
 _LONGEST_PATTERN = 128

@@ -7,7 +7,7 @@ from functools import cmp_to_key
 from itertools import pairwise
 from typing import Any
 
-from ..language.budget import CALL, LIST, Frame, charge, charge_search
+from ..language.budget import LIST, Frame, charge, charge_search
 from ..language.functions import Implementation, Metered, Overload, Priced, functions, members
 from ..language.values import NONE, CelError, Duration, Optional, UInt, Value, checked_int, compare, equal, hashable
 from . import costs
@@ -132,7 +132,7 @@ def _inserted(mapping: dict[Value, Value], key: Value, value: Value) -> dict[Val
 
 
 def _merged(frame: Frame, mapping: dict[Value, Value], others: dict[Value, Value]) -> dict[Value, Value]:
-    charge(frame, CALL * len(others))
+    charge(frame, 15 * len(others))
     for key, value in others.items():
         mapping = _inserted(mapping, key, value)
     return mapping
@@ -182,7 +182,7 @@ def overloads() -> list[Overload]:
             ("sets.contains", "list(T), list(T) -> bool", Priced(costs.product(1), _contains)),
             ("sets.equivalent", "list(T), list(T) -> bool", Priced(costs.product(2), _equivalent)),
             ("sets.intersects", "list(T), list(T) -> bool", Priced(costs.product(1), _intersects)),
-            ("cel.@mapInsert", "map(K, V), K, V -> map(K, V)", _inserted),
+            ("cel.@mapInsert", "map(K, V), K, V -> map(K, V)", Priced(costs.fixed(15), _inserted)),
             ("cel.@mapInsert", "map(K, V), map(K, V) -> map(K, V)", Metered(_merged)),
         ),
     ]

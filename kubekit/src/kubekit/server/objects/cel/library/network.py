@@ -171,15 +171,15 @@ def _masked(network: Network) -> Network:
 
 
 def _reading(text: str) -> int:
-    return 80 + len(text)
+    return 100 + len(text)
 
 
 def _reading_second(_network: Network, text: str = "") -> int:
-    return 120 + 2 * len(text)
+    return 200 + 2 * len(text)
 
 
 def _comparing(*_: object) -> int:
-    return 30
+    return 100
 
 
 def overloads() -> list[Overload]:

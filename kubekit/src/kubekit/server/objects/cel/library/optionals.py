@@ -27,7 +27,7 @@ def _unwrapped(values: list[Optional]) -> list[Value]:
 def overloads() -> list[Overload]:
     return [
         *functions(
-            ("optional.of", "V -> optional_type(V)", Optional),
+            ("optional.of", "V -> optional_type(V)", Priced(costs.fixed(5), Optional)),
             ("optional.ofNonZeroValue", "V -> optional_type(V)", _of_non_zero),
             ("optional.none", "-> optional_type(V)", lambda: NONE),
             ("optional.unwrap", "list(optional_type(V)) -> list(V)", Priced(costs.copy, _unwrapped)),

@@ -100,7 +100,7 @@ def _find(frame: Frame, text: str, pattern: str) -> str:
     return found[0] if found else ""
 
 
-_MATCH = 30
+_MATCH = 60
 """What one of many matches costs."""
 
 
@@ -120,19 +120,22 @@ def _find_all(frame: Frame, text: str, pattern: str, limit: int = -1) -> list[st
 
 def _regex(frame: Frame, pattern: str, text: str) -> Any:
     """The pattern, about to be applied to a text. Raises CelError and CostExceeded."""
-    if not regex.is_compiled(pattern):
-        charge(frame, _COMPILING * len(pattern))
+    is_new = not regex.is_compiled(pattern)
+    if is_new:
+        charge(frame, _COMPILING * (10 + len(pattern)))
     try:
         found = regex.compiled(pattern)
     except regex.GoRegexError as error:
         raise CelError(str(error)) from None
-    states = len(pattern) if len(text) < _SHORT else max(len(pattern), found.programsize)
-    charge(frame, _STATES + (1 + (len(text) + 1) // LETTERS) * (1 + states // 4))
+    states = len(pattern) // 4 if len(text) < _SHORT else max(len(pattern) // 4, found.programsize)
+    if is_new:
+        charge(frame, _COMPILING * found.programsize)
+    charge(frame, _MATCHING + (1 + (len(text) + 1) // LETTERS) * (1 + states))
     return found
 
 
-_COMPILING, _STATES, _SHORT = 30, 10, 100
-"""What a letter of a new pattern costs, what a match costs at least, and a text of which any pattern makes little."""
+_COMPILING, _MATCHING, _SHORT = 40, 15, 100
+"""What a letter or state of a new pattern costs, what a match costs at least, and a text no pattern does much with."""
 
 
 def _text(times: int, run: Implementation) -> Priced:

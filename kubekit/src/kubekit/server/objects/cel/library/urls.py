@@ -161,7 +161,7 @@ def _is_url(text: str) -> bool:
 
 
 def _reading(text: str) -> int:
-    return 60 + len(text)
+    return 120 + len(text)
 
 
 def _reading_host(url: Url) -> int:

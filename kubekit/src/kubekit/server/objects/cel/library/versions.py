@@ -104,11 +104,11 @@ def _is_semver(text: str, normalize: bool = False) -> bool:
 
 
 def _reading(text: str, _normalize: bool = False) -> int:
-    return 30 + len(text)
+    return 100 + len(text)
 
 
 def _comparing(one: Version, other: Version) -> int:
-    return 20 + 4 * (len(one.prerelease) + len(other.prerelease))
+    return 40 + 4 * (len(one.prerelease) + len(other.prerelease))
 
 
 def overloads() -> list[Overload]:
