@@ -9,6 +9,7 @@ from kubekit.errors import FieldError, FieldProblem
 from kubekit.model.resource import Object
 from kubekit.server.kinds.builtin.behaviours import name_rule
 from kubekit.server.objects import object_metadata
+from kubekit.server.objects.aside import aside
 from kubekit.server.objects.cel import RuleSet, compile_rules
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.schema import decoding, defaults, pruning
@@ -35,6 +36,7 @@ _WITH_PLAIN_FINALIZERS = frozenset(
     }
 )
 """Groups whose finalizers need no domain, unlike those of the other built-in kinds."""
+_WITH_EXPRESSIONS = frozenset({"admissionregistration.k8s.io", "apiextensions.k8s.io"})
 _NOT_JUDGED = FieldError(
     FieldProblem.INVALID,
     "<nil>",
@@ -81,7 +83,7 @@ class Checks:
                 problems += scale_problems(self.resource.scale, obj)
             problems += await self._judged(obj, None, problems)
         elif self.resource.behaviour is not None:
-            problems += self.resource.behaviour.validate(obj)
+            problems += await self._behaved(obj, self.resource.behaviour.validate, obj)
         return problems
 
     async def validate_update(
@@ -95,8 +97,12 @@ class Checks:
                 problems += scale_problems(self.resource.scale, obj)
             problems += await self._judged(obj, old, problems, warn)
         elif self.resource.behaviour is not None:
-            problems += self.resource.behaviour.validate_update(obj, old)
+            problems += await self._behaved(obj, self.resource.behaviour.validate_update, obj, old)
         return problems
+
+    async def _behaved(self, obj: Object, validate: Callable[..., list[FieldError]], *args: Object) -> list[FieldError]:
+        """What a built-in kind says; those with expressions compile them to judge them."""
+        return await aside(obj, validate, *args) if self.resource.group in _WITH_EXPRESSIONS else validate(*args)
 
     async def _judged(
         self, obj: Object, old: Object | None, problems: list[FieldError], warn: Callable[[str], None] | None = None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from kubekit.model.resource import Object
+from kubekit.server.objects.aside import aside
 from kubekit.server.objects.cel.admission_types import Values, variables
 from kubekit.server.objects.cel.formulas import Composed, Formula
 from kubekit.server.objects.cel.language.budget import Budget, OutOfBudget
@@ -56,9 +56,13 @@ class Policy:
         self.match: Match = match_of(spec.get("matchConstraints") or {}, "resourceRules")
         self.param_kind: Object | None = spec.get("paramKind")
         self.fails_closed = spec.get("failurePolicy", "Fail") == "Fail"
+        self._formulas: _Formulas | None = None
 
     async def refusals(self, values: Values) -> list[Refusal]:
         """What it has against a request. Others are looked after between two expressions."""
+        if self._formulas is None:
+            self._formulas = await aside(self.spec, _Formulas, self.spec)
+            await self._formulas.conditions.prepare()
         formulas, budget = self._formulas, Budget()
         values = {**values, "variables": Composed(formulas.composed, values, budget)}
         try:
@@ -91,10 +95,6 @@ class Policy:
         except CelError as error:
             return Refusal(str(error)) if self.fails_closed else None
         return None
-
-    @cached_property
-    def _formulas(self) -> _Formulas:
-        return _Formulas(self.spec)
 
 
 class _Formulas:

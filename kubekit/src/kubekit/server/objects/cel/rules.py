@@ -54,6 +54,10 @@ class Rule:
         return program
 
     @property
+    def is_compiled(self) -> bool:
+        return "program" in self.__dict__
+
+    @property
     def message(self) -> Compiled | None:
         """What to evaluate for the message when the rule fails."""
         return self._message if self.program else None

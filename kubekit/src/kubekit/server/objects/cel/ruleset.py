@@ -110,7 +110,10 @@ class _Evaluation:
             self._refuse(place, path, _too_dear(error, place.rules[0]))
             raise
         for rule in place.rules:
+            is_new = not rule.is_compiled
             compiled = rule.program
+            if is_new:
+                yield
             if compiled is None:
                 if rule.error:
                     self._refuse(place, path, f"rule compile error: {rule.error}")

@@ -365,7 +365,7 @@ class _Compiled(dict[str, Any]):
             # What Go takes and RE2 does not is larger than its memory allows.
             raise GoRegexError("expression too large", pattern) from error
         while len(self) >= self.most:
-            del self[next(iter(self))]
+            self.pop(next(iter(self)), None)
         self[pattern] = found
         return found
 
