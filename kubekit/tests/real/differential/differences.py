@@ -33,7 +33,6 @@ OPENAPI = Difference("descriptions in OpenAPI of built-in kinds", "100 kB instea
 DESCRIPTIONS = Difference("descriptions of the columns of a table", "the same")
 HEALTH = Difference("checks of `/healthz?verbose`", "they are of other parts")
 NETWORK = Difference("the network of Services", "it is fixed when the API is made")
-CEL_COST = Difference("CEL cost estimation", "the bound that matters is at run time")
 DEEP = Difference("nesting of a body", "no schema goes that deep")
 TEXTS = {"body.columnDefinitions": DESCRIPTIONS}
 """Where a table has them."""

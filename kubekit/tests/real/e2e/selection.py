@@ -59,7 +59,6 @@ LEFT_OUT: Mapping[str, str] = MappingProxyType(
 DIFFERENT: Mapping[str, str] = MappingProxyType(
     {
         r"health handlers should contain necessary": "asks for the checks of etcd and of kube-apiserver's own hooks",
-        r"exceeds the estimated cost limit": "rules are not refused for what they might cost, but stopped when they do",
         r"ServiceCIDR API operations": "the network of Services is not an object",
     }
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kubekit.server.objects.cel import Expression
+from kubekit.server.objects.cel import CelError, Expression
 from kubekit.server.objects.go import regex
 from tests.http_api import Api
 from tests.server.custom import definition
@@ -27,6 +27,8 @@ PATTERNS = (
     r"\B(a|aa)+$",
     "(.*)*(.*)*(.*)*x",
 )
+OF_MANY_STATES = ("(a{1,30}){1,30}$",)
+"""What a linear engine does with these takes long, too."""
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -43,7 +45,12 @@ def test_no_pattern_of_a_schema_takes_long(pattern: str) -> None:
 @pytest.mark.parametrize(("call", "nothing"), [("matches", False), ("find", ""), ("findAll", [])])
 @pytest.mark.timeout(20)
 def test_no_pattern_of_a_rule_takes_long(pattern: str, call: str, nothing: Any) -> None:
-    assert Expression(f"x.{call}(y)", ("x", "y")).evaluate(x=TEXT, y=pattern) == nothing
+    expression = Expression(f"x.{call}(y)", ("x", "y"))
+    if pattern in OF_MANY_STATES:
+        with pytest.raises(CelError, match="actual cost limit exceeded"):
+            expression.evaluate(x=TEXT, y=pattern)
+    else:
+        assert expression.evaluate(x=TEXT, y=pattern) == nothing
 
 
 @pytest.mark.timeout(60)

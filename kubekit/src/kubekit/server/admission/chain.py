@@ -149,6 +149,7 @@ class Admission:
             obj = await between(resource, seen_as, obj) if obj is not None else None
             old = await between(resource, seen_as, old) if old is not None else None
         question = Question(operation, target, obj, old, options, seen_as)
+        await hook.conditions.prepare()
         return question if hook.wants(self._host, question) else None
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from kubekit.errors import FieldError, FieldProblem
 from kubekit.model.resource import Object
 from kubekit.server.kinds.builtin.behaviours import name_rule
 from kubekit.server.objects import object_metadata
+from kubekit.server.objects.aside import aside
 from kubekit.server.objects.cel import RuleSet, compile_rules
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.schema import decoding, defaults, pruning
@@ -34,6 +36,7 @@ _WITH_PLAIN_FINALIZERS = frozenset(
     }
 )
 """Groups whose finalizers need no domain, unlike those of the other built-in kinds."""
+_WITH_EXPRESSIONS = frozenset({"admissionregistration.k8s.io", "apiextensions.k8s.io"})
 _NOT_JUDGED = FieldError(
     FieldProblem.INVALID,
     "<nil>",
@@ -70,7 +73,7 @@ class Checks:
         elif self.resource.behaviour is not None:
             self.resource.behaviour.default(obj)
 
-    def validate(self, obj: Object) -> list[FieldError]:
+    async def validate(self, obj: Object) -> list[FieldError]:
         problems = object_metadata.validate_metadata(
             obj["metadata"], self.resource.namespaced, self._name_rule, built_in=self._qualified
         )
@@ -78,12 +81,12 @@ class Checks:
             problems += self._custom().validate(obj)
             if self.resource.scale is not None:
                 problems += scale_problems(self.resource.scale, obj)
-            problems += self._judged(obj, None, problems)
+            problems += await self._judged(obj, None, problems)
         elif self.resource.behaviour is not None:
-            problems += self.resource.behaviour.validate(obj)
+            problems += await self._behaved(obj, self.resource.behaviour.validate, obj)
         return problems
 
-    def validate_update(
+    async def validate_update(
         self, obj: Object, old: Object, warn: Callable[[str], None] | None = None, *, part: str = ""
     ) -> list[FieldError]:
         """`warn` is told of rules that fail but did so before. `part`: only the status was written."""
@@ -92,12 +95,16 @@ class Checks:
             problems += self._status_problems(obj, old) if part else self._custom().validate_update(obj, old)
             if self.resource.scale is not None:
                 problems += scale_problems(self.resource.scale, obj)
-            problems += self._judged(obj, old, problems, warn)
+            problems += await self._judged(obj, old, problems, warn)
         elif self.resource.behaviour is not None:
-            problems += self.resource.behaviour.validate_update(obj, old)
+            problems += await self._behaved(obj, self.resource.behaviour.validate_update, obj, old)
         return problems
 
-    def _judged(
+    async def _behaved(self, obj: Object, validate: Callable[..., list[FieldError]], *args: Object) -> list[FieldError]:
+        """What a built-in kind says; those with expressions compile them to judge them."""
+        return await aside(obj, validate, *args) if self.resource.group in _WITH_EXPRESSIONS else validate(*args)
+
+    async def _judged(
         self, obj: Object, old: Object | None, problems: list[FieldError], warn: Callable[[str], None] | None = None
     ) -> list[FieldError]:
         """What the rules of the schema say; they are not asked about an object that does not fit the schema."""
@@ -106,7 +113,10 @@ class Checks:
             return []
         if problems and any(problem.problem in _BLOCKING for problem in problems):
             return [_NOT_JUDGED]
-        return rules.validate(obj, old, warn=warn)
+        found: list[FieldError] = []
+        for _ in rules.validation(found, obj, old, warn=warn):
+            await asyncio.sleep(0)
+        return found
 
     def _status_problems(self, obj: Object, old: Object) -> list[FieldError]:
         schema = self.resource.schema.properties.get("status")

@@ -84,7 +84,7 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
         stamp(space, target, obj)
     taken = space.addresses.assign(target, obj, is_trial=options.dry_run)
     # Whoever asks for what others have hears of it only when nothing else is wrong.
-    problems = space.checks(resource).validate(obj) or taken
+    problems = await space.checks(resource).validate(obj) or taken
     if problems:
         raise invalid(resource.kind, resource.storage_key.rpartition("/")[0], target.name, problems)
     _warn(resource, obj, None, options)
@@ -187,7 +187,8 @@ async def _replace(
         obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
     if obj == old and conversion.is_up_to_date(resource, row):
         return Answer(resource, encode(old))
-    problems = space.checks(resource).validate_update(obj, old, options.warn, part=target.subresource) or taken
+    problems = await space.checks(resource).validate_update(obj, old, options.warn, part=target.subresource)
+    problems = problems or taken
     if problems:
         raise invalid(resource.kind, resource.storage_key.rpartition("/")[0], target.name, problems)
     _warn(resource, obj, old, options)

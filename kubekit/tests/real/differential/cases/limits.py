@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.real.differential.conversations import DEFINITIONS
-from tests.real.differential.differences import CEL_COST, DEEP, HEALTH, NETWORK, OPENAPI, TAINT
-from tests.real.differential.kinds import GADGETS, TEXT, definition, structure
+from tests.real.differential.differences import DEEP, HEALTH, NETWORK, OPENAPI, TAINT
+from tests.real.differential.kinds import GADGETS
 from tests.real.differential.steps import case, get, post, quietly, status
 from tests.real.differential.vocabulary import ACCOUNTS, CORE, PODS, container, made, pod
 
-_LISTS = {"type": "array", "items": {"type": "array", "items": TEXT}}
-_COSTLY = structure(
-    spec={
-        **structure(l=_LISTS),
-        "x-kubernetes-validations": [{"rule": "self.l.all(x, x.all(y, self.l.exists(z, y in z)))"}],
-    }
-)
 _READY = get(f"{ACCOUNTS}/default", until=status(200), is_shown=False)
 _CLAIM = made(
     "v1",
@@ -32,12 +24,6 @@ def _description(document: Any) -> Any:
 
 
 CASES = (
-    case(
-        "rules that might cost much",
-        post(
-            f"{DEFINITIONS}?dryRun=All", definition("$ns.example.org", "Thing", _COSTLY), differs={"answer": CEL_COST}
-        ),
-    ),
     case("a new claim", post(f"{CORE}/persistentvolumeclaims", _CLAIM, differs={"body.metadata.finalizers": TAINT})),
     case(
         "bodies nested deeply",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from kubekit.model.resource import Object
+from kubekit.server.objects.aside import aside
 from kubekit.server.objects.cel.admission_types import Types, Values
 from kubekit.server.objects.cel.formulas import Formula
+from kubekit.server.objects.cel.language.budget import PER_CONDITIONS, Budget, OutOfBudget
 from kubekit.server.objects.cel.language.typesystem import BOOL
 from kubekit.server.objects.cel.language.values import CelError
 
@@ -21,21 +21,29 @@ class Conditions:
     def __init__(self, holder: Object, types: Types) -> None:
         self._texts = [one["expression"] for one in holder.get("matchConditions") or ()]
         self._types, self._fails_closed = types, holder.get("failurePolicy", "Fail") == "Fail"
+        self._formulas: list[Formula] | None = None
 
     def __bool__(self) -> bool:
         return bool(self._texts)
 
-    @cached_property
-    def _formulas(self) -> list[Formula]:
+    async def prepare(self) -> None:
+        """Compile them, the first time."""
+        if self._formulas is None:
+            self._formulas = await aside(self._texts, self._compiled)
+
+    def _compiled(self) -> list[Formula]:
         return [Formula(text, self._types, BOOL) for text in self._texts]
 
     def hold(self, values: Values) -> bool:
-        """One that is false decides, and only then one that fails. Raises ConditionFailed."""
-        problems: list[str] = []
-        for formula in self._formulas:
+        """One that is false decides, and only then one that fails. They are prepared by now. Raises ConditionFailed."""
+        budget, problems = Budget(PER_CONDITIONS), list[str]()
+        for formula in self._formulas or ():
             try:
-                if formula.evaluate(values) is False:
+                if formula.evaluate(values, budget) is False:
                     return False
+            except OutOfBudget as error:
+                problems = [str(error)]
+                break
             except CelError as error:
                 problems.append(str(error))
         if problems and self._fails_closed:

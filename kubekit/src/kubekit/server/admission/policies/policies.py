@@ -105,7 +105,7 @@ class Policies:
                 raise _denied(request, policy, binding, Refusal(f"failed to configure binding: {error}")) from error
             return
         for one in params:
-            for refusal in policy.refusals(values_of(self._host, question, one)):
+            for refusal in await policy.refusals(values_of(self._host, question, one)):
                 if "Warn" in binding.actions:
                     request.options.warn(
                         f"Validation failed for {POLICY} '{policy.name}' with binding '{binding.name}': "

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from kubekit.model.resource import Object
+from kubekit.server.objects.aside import aside
 from kubekit.server.objects.cel.admission_types import Values, variables
 from kubekit.server.objects.cel.formulas import Composed, Formula
+from kubekit.server.objects.cel.language.budget import Budget, OutOfBudget
 from kubekit.server.objects.cel.language.typesystem import BOOL, NULL, STRING, Type
 from kubekit.server.objects.cel.language.values import CelError, Value
 from kubekit.server.objects.cel.ruleset import MAX_MESSAGE_BYTES
@@ -33,15 +35,15 @@ class _Validation:
     words: Formula | None
     source: Object
 
-    def refusal(self, values: Values) -> Refusal | None:
-        """Raises CelError."""
-        if self.test.evaluate(values) is True:
+    def refusal(self, values: Values, budget: Budget) -> Refusal | None:
+        """Raises CelError and OutOfBudget."""
+        if self.test.evaluate(values, budget) is True:
             return None
-        return Refusal(self._message(values), self.source.get("reason") or INVALID)
+        return Refusal(self._message(values, budget), self.source.get("reason") or INVALID)
 
-    def _message(self, values: Values) -> str:
+    def _message(self, values: Values, budget: Budget) -> str:
         """What the expression for it says, else the fixed message, else the expression that failed."""
-        text = "" if self.words is None else _line(self.words, values)
+        text = "" if self.words is None else _line(self.words, values, budget)
         fixed = str(self.source.get("message") or "").strip()
         return text or fixed or f"failed expression: {self.test.text.strip()}"
 
@@ -54,37 +56,45 @@ class Policy:
         self.match: Match = match_of(spec.get("matchConstraints") or {}, "resourceRules")
         self.param_kind: Object | None = spec.get("paramKind")
         self.fails_closed = spec.get("failurePolicy", "Fail") == "Fail"
+        self._formulas: _Formulas | None = None
 
-    def refusals(self, values: Values) -> list[Refusal]:
-        """What it has against a request."""
-        formulas = self._formulas
-        values = {**values, "variables": Composed(formulas.composed, values)}
+    async def refusals(self, values: Values) -> list[Refusal]:
+        """What it has against a request. Others are looked after between two expressions."""
+        if self._formulas is None:
+            self._formulas = await aside(self.spec, _Formulas, self.spec)
+            await self._formulas.conditions.prepare()
+        formulas, budget = self._formulas, Budget()
+        values = {**values, "variables": Composed(formulas.composed, values, budget)}
         try:
             if formulas.conditions and not formulas.conditions.hold({**values, "namespaceObject": None}):
                 return []
         except ConditionFailed as error:
             return [Refusal(str(error))]
-        found = (self._judged(validation, values) for validation in formulas.validations)
-        noted = (self._noted(annotation, values) for annotation in formulas.annotations)
-        return [one for one in (*found, *noted) if one is not None]
-
-    def _judged(self, validation: _Validation, values: Values) -> Refusal | None:
+        found: list[Refusal | None] = []
         try:
-            return validation.refusal(values)
+            for validation in formulas.validations:
+                found.append(self._judged(validation, values, budget))
+                await _pause(budget)
+            for annotation in formulas.annotations:
+                found.append(self._noted(annotation, values, budget))
+                await _pause(budget)
+        except OutOfBudget as error:
+            return [Refusal(str(error))] if self.fails_closed else []
+        return [one for one in found if one is not None]
+
+    def _judged(self, validation: _Validation, values: Values, budget: Budget) -> Refusal | None:
+        try:
+            return validation.refusal(values, budget)
         except CelError as error:
             return Refusal(str(error)) if self.fails_closed else None
 
-    def _noted(self, annotation: Formula, values: Values) -> Refusal | None:
+    def _noted(self, annotation: Formula, values: Values, budget: Budget) -> Refusal | None:
         """There is no audit log to annotate; but an expression that fails refuses the request."""
         try:
-            annotation.evaluate(values)
+            annotation.evaluate(values, budget)
         except CelError as error:
             return Refusal(str(error)) if self.fails_closed else None
         return None
-
-    @cached_property
-    def _formulas(self) -> _Formulas:
-        return _Formulas(self.spec)
 
 
 class _Formulas:
@@ -119,10 +129,16 @@ def composed_of(spec: Object, given: dict[str, Any]) -> dict[str, Formula]:
     return formulas
 
 
-def _line(words: Formula, values: Values) -> str:
+async def _pause(budget: Budget) -> None:
+    if budget.left <= budget.pause_at:
+        budget.pause()
+        await asyncio.sleep(0)
+
+
+def _line(words: Formula, values: Values, budget: Budget) -> str:
     """The text an expression results in, unless it is not one short line."""
     try:
-        text: Value = words.evaluate(values)
+        text: Value = words.evaluate(values, budget)
     except CelError:
         return ""
     text = text.strip() if isinstance(text, str) else ""

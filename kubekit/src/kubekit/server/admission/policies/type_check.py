@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice, product
 from typing import Any
 
 from kubekit.model.resource import Object
 from kubekit.server.kinds.registry import Kinds
+from kubekit.server.objects.aside import aside
 from kubekit.server.objects.cel.admission_types import Types, variables
 from kubekit.server.objects.cel.declared_types import Declarations
 from kubekit.server.objects.cel.formulas import Formula
@@ -19,9 +18,15 @@ from .policy import composed_of
 _MOST_KINDS = 10
 
 
-def expression_warnings(spec: Object, kinds: Kinds) -> list[Object]:
+async def expression_warnings(spec: Object, kinds: Kinds) -> list[Object]:
     """`status.typeChecking.expressionWarnings` of a policy."""
-    concerned = [(resource, _types(spec, resource, kinds)) for resource in _concerned(spec, kinds)]
+    kind = spec.get("paramKind")
+    params = kinds.of_api_version(kind["apiVersion"], kind["kind"]) if kind else None
+    return await aside(spec, _warnings, spec, _concerned(spec, kinds), params)
+
+
+def _warnings(spec: Object, resources: list[Resource], params: Resource | None) -> list[Object]:
+    concerned = [(resource, _types(spec, resource, params)) for resource in resources]
     found: list[Object] = []
     for index, validation in enumerate(spec.get("validations") or ()):
         for member in ("expression", "messageExpression"):
@@ -41,11 +46,9 @@ def _shown(resource: Resource) -> str:
     return f"{resource.api_version}, Kind={resource.kind}"
 
 
-def _types(spec: Object, resource: Resource, kinds: Kinds) -> Types:
-    kind = spec.get("paramKind")
-    params = kinds.of_api_version(kind["apiVersion"], kind["kind"]) if kind else None
+def _types(spec: Object, resource: Resource, params: Resource | None) -> Types:
     given: dict[str, Any] = {
-        "has_params": kind is not None,
+        "has_params": spec.get("paramKind") is not None,
         "object_type": _declared(resource),
         "params_type": _declared(params) if params else DYN,
     }
@@ -60,15 +63,22 @@ def _declared(resource: Resource) -> Type:
 def _concerned(spec: Object, kinds: Kinds) -> list[Resource]:
     """The kinds that are named without a wildcard, a handful at most."""
     rules = (spec.get("matchConstraints") or {}).get("resourceRules") or ()
-    places = (place for rule in rules for place in _places(rule))
-    found = {resource for place in places if (resource := kinds.at(*place)) is not None}
-    ordered = sorted(found, key=lambda one: (one.group, one.version, one.kind))
-    return list(islice(ordered, _MOST_KINDS))
+    named = [_names(rule) for rule in rules]
+    found = {resource for resource in kinds for names in named if _is_among(resource, names)}
+    return sorted(found, key=lambda one: (one.group, one.version, one.kind))[:_MOST_KINDS]
 
 
-def _places(rule: Object) -> Iterator[tuple[str, str, str]]:
-    groups, versions = rule.get("apiGroups") or (), rule.get("apiVersions") or ()
-    if any("*" in one for one in (*groups, *versions)):
-        return iter(())
-    plurals = [one for one in rule.get("resources") or () if not {"*", "/"} & set(one)]
-    return product(groups, versions, plurals)
+_Names = tuple[frozenset[str], frozenset[str], frozenset[str]]
+
+
+def _names(rule: Object) -> _Names:
+    """The groups, versions and resources of a rule; nothing when it has a wildcard for the first two."""
+    groups, versions = frozenset(rule.get("apiGroups") or ()), frozenset(rule.get("apiVersions") or ())
+    if any("*" in one for one in groups | versions):
+        return frozenset(), frozenset(), frozenset()
+    return groups, versions, frozenset(rule.get("resources") or ())
+
+
+def _is_among(resource: Resource, names: _Names) -> bool:
+    groups, versions, plurals = names
+    return resource.group in groups and resource.version in versions and resource.plural in plurals

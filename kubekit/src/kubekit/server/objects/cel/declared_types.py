@@ -10,7 +10,7 @@ from ..schema.model import ANYTHING, Schema
 from .language import times
 from .language.names import escape
 from .language.typesystem import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, Field, Type
-from .language.values import CelError, Convert, Value, equal
+from .language.values import CelError, Convert, Value, equal, hashable
 
 _TEXT = Schema(type="string")
 _META = Schema(type="object", properties={"name": _TEXT, "generateName": _TEXT})
@@ -70,7 +70,8 @@ class Declarations:
             if identifier and kind is not None:
                 fields[identifier] = Field(key, kind)
         same = _object_equality({field.key: field.type for field in fields.values()})
-        return Type(name, is_object=True, fields=fields, equal=same)
+        price = max((field.type.price for field in fields.values()), default=0)
+        return Type(name, is_object=True, fields=fields, price=price, equal=same)
 
     def _array(self, schema: Schema, name: str) -> Type | None:
         item = None if schema.items is None else self._child(schema.items, f"{name}.@idx")
@@ -78,13 +79,13 @@ class Declarations:
             return None
         match schema.list_type:
             case "set":
-                return Type("list", (item,), convert=_each(item), equal=_same_set, merge=_union)
+                return Type("list", (item,), convert=_each(item), price=item.price, equal=_same_set, merge=_union)
             case "map":
                 keys = schema.list_keys
                 same, merge = _map_list_equality(item, keys), _map_list_merge(keys)
-                return Type("list", (item,), convert=_each(item), equal=same, merge=merge)
+                return Type("list", (item,), convert=_each(item), price=item.price, equal=same, merge=merge)
             case _:
-                return Type("list", (item,), convert=_each(item), equal=_list_equality(item))
+                return Type("list", (item,), convert=_each(item), price=item.price, equal=_list_equality(item))
 
     def _child(self, schema: Schema, name: str) -> Type | None:
         return self.of(schema, is_resource=schema.embedded, name=name)
@@ -112,11 +113,15 @@ def _double(number: Value) -> Value:
     return float(number) if type(number) is int else number
 
 
-def _scalar(base: Type, convert: Convert) -> Type:
-    return Type(base.name, convert=convert)
+_READING = 50
+"""What it costs to read a point or a span of time, or bytes, from text."""
 
 
-_NUMBER = _scalar(DOUBLE, _double)
+def _scalar(base: Type, convert: Convert, price: int = _READING) -> Type:
+    return Type(base.name, convert=convert, price=price)
+
+
+_NUMBER = _scalar(DOUBLE, _double, 1)
 TIMESTAMP_TEXT = _scalar(TIMESTAMP, _reader(times.loose_timestamp, "date-time formatted string"))
 """A point in time that lies in an object as text."""
 _STRINGS = {
@@ -144,7 +149,7 @@ def _map(value: Type) -> Type:
 
     same = value.equal
     compare = None if same is None else _map_equality(same)
-    return Type("map", (STRING, value), convert=every, equal=compare)
+    return Type("map", (STRING, value), convert=every, price=value.price, equal=compare)
 
 
 Same = Callable[[Value, Value], bool]
@@ -197,15 +202,16 @@ def _list_equality(item: Type) -> Same | None:
 def _same_set(first: Value, second: Value) -> bool:
     if type(first) is not list or type(second) is not list:
         return equal(first, second)
-    return len(first) == len(second) and all(one in first for one in second)
+    return len(first) == len(second) and set(map(hashable, second)) <= set(map(hashable, first))
 
 
 def _union(first: list[Value], second: list[Value]) -> list[Value]:
-    return first + [one for one in second if one not in first]
+    known = set(map(hashable, first))
+    return first + [one for one in second if hashable(one) not in known]
 
 
 def _keys_of(keys: tuple[str, ...]) -> Callable[[Value], tuple[Value, ...]]:
-    return lambda item: tuple(item.get(key) for key in keys)
+    return lambda item: tuple(hashable(item.get(key)) for key in keys)
 
 
 def _map_list_equality(item: Type, keys: tuple[str, ...]) -> Same:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from .language.budget import Budget, OutOfBudget
 from .language.typesystem import DYN, Type
 from .language.values import CelError, CostExceeded, Value
 
@@ -30,9 +31,12 @@ class Expression:
         """What the expression results in."""
         return self._compiled.type
 
-    def evaluate(self, **values: Value) -> Value:
-        """The result; variables that are not given are null. Raises CelError."""
+    def evaluate(self, budget: Budget | None = None, /, **values: Value) -> Value:
+        """The result; variables that are not given are null. Raises CelError, and OutOfBudget when one is given."""
+        shared = Budget() if budget is None else budget
         try:
-            return self._compiled.program.evaluate(*(values.get(name) for name in self.variables))
+            return self._compiled.program.evaluate(shared, *(values.get(name) for name in self.variables))
+        except OutOfBudget:
+            raise
         except CostExceeded as error:
             raise CelError(str(error)) from None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from .admission_types import Types, Values
 from .expression import Expression
+from .language.budget import Budget
 from .language.typesystem import DYN, NULL, Type
 from .language.values import CelError, CompileError, InstantiationError, Value
 
@@ -34,21 +35,21 @@ class Formula:
     def type(self) -> Type:
         return DYN if self._expression is None else self._expression.type
 
-    def evaluate(self, values: Values) -> Value:
-        """Raises CelError."""
+    def evaluate(self, values: Values, budget: Budget | None = None) -> Value:
+        """Raises CelError, and OutOfBudget when a budget is given."""
         if self._expression is None or self.problem:
             raise CelError(f"compilation error: {self.problem}")
         try:
-            return self._expression.evaluate(**values)
+            return self._expression.evaluate(budget, **values)
         except CelError as error:
             raise CelError(f"expression '{self.text}' resulted in error: {error}") from None
 
-    def evaluate_as_variable(self, name: str, values: Values) -> Value:
-        """Raises CelError."""
+    def evaluate_as_variable(self, name: str, values: Values, budget: Budget) -> Value:
+        """Raises CelError and OutOfBudget."""
         if self._expression is None or self.problem:
             raise CelError(f'composited variable "{name}" fails to compile: {self.problem}')
         try:
-            return self._expression.evaluate(**values)
+            return self._expression.evaluate(budget, **values)
         except CelError as error:
             raise CelError(f'composited variable "{name}" fails to evaluate: {error}') from None
 
@@ -61,13 +62,19 @@ def _choice(wanted: tuple[Type, ...]) -> str:
 class Composed:
     """The variables of a policy, each evaluated when it is first read."""
 
-    def __init__(self, formulas: Mapping[str, Formula], values: Values) -> None:
-        self._formulas = formulas
+    def __init__(self, formulas: Mapping[str, Formula], values: Values, budget: Budget) -> None:
+        self._formulas, self._budget = formulas, budget
         self._values = {**values, "variables": self}
         self._known: dict[str, Value] = {}
 
     def get(self, name: str) -> Value:
-        """Raises CelError."""
+        """Raises CelError and OutOfBudget."""
         if name not in self._known:
-            self._known[name] = self._formulas[name].evaluate_as_variable(name, self._values)
-        return self._known[name]
+            try:
+                self._known[name] = self._formulas[name].evaluate_as_variable(name, self._values, self._budget)
+            except CelError as error:
+                self._known[name] = error
+        found = self._known[name]
+        if isinstance(found, CelError):
+            raise found.with_traceback(None)
+        return found

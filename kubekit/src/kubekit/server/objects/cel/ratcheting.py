@@ -12,13 +12,14 @@ from .language.values import Value
 class Relation:
     """A part of an object and the same part before; None stands for a part that cannot be told from others."""
 
-    __slots__ = ("_answer", "_pair", "_parent", "is_root")
+    __slots__ = ("_answer", "_find_old", "_pair", "_parent", "is_root")
 
     def __init__(
         self, pair: tuple[Value, Value, Schema] | None, parent: Relation | None, is_root: bool = False
     ) -> None:
         self._pair, self._parent, self.is_root = pair, parent, is_root
         self._answer: bool | None = None
+        self._find_old: Callable[[Value], Value] | None = None
 
     @classmethod
     def of_objects(cls, new: Value, old: Value, schema: Schema) -> Relation:
@@ -43,7 +44,9 @@ class Relation:
         if self._pair is None:
             return self
         new, old, schema = self._pair
-        previous = by_keys(schema, old)(new[index])
+        if self._find_old is None:
+            self._find_old = by_keys(schema, old)
+        previous = self._find_old(new[index])
         pair = None if previous is None or schema.items is None else (new[index], previous, schema.items)
         return Relation(pair, self)
 

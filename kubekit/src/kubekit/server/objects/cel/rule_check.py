@@ -11,6 +11,8 @@ from kubekit.errors import FieldError, FieldProblem, not_supported
 
 from ..schema.model import Schema, from_openapi
 from . import field_paths
+from .language.sizes import times
+from .rule_costs import Costs, multiplied
 from .rules import EXTENSION, Rule, RuledNode, places
 
 REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
@@ -22,10 +24,11 @@ def check_rules(source: Mapping[str, Any], path: str) -> list[FieldError]:
     Rules are compiled only when nothing is wrong with how they are written.
     """
     schema = from_openapi(source)
-    root = places(schema)
+    root = places(schema, is_estimated=True)
     if root is None:
         return []
-    return _Check().visit(root, schema, _Where(path))
+    check = _Check()
+    return check.visit(root, schema, _Where(path)) + check.costs.problems(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +37,25 @@ class _Where:
 
     path: str
     uncorrelated: str = ""
+    copies: int | None = 1
+    """How many of these there may be in an object; None when nothing limits that."""
 
-    def below(self, part: str) -> _Where:
-        return replace(self, path=f"{self.path}.{part}")
+    def below(self, part: str, schema: Schema) -> _Where:
+        return replace(self, path=f"{self.path}.{part}", copies=multiplied(self.copies, schema))
 
 
 class _Check:
+    def __init__(self) -> None:
+        self.costs = Costs()
+
     def visit(self, place: RuledNode, schema: Schema, where: _Where) -> list[FieldError]:
         problems: list[FieldError] = []
         if place.additional is not None:
-            problems += self.visit(place.additional, place.additional.schema, where.below("additionalProperties"))
+            problems += self.visit(
+                place.additional, place.additional.schema, where.below("additionalProperties", schema)
+            )
         for name, inner in place.properties.items():
-            problems += self.visit(inner, inner.schema, where.below(f"properties[{name}]"))
+            problems += self.visit(inner, inner.schema, where.below(f"properties[{name}]", schema))
         if place.items is not None:
             problems += self.visit(place.items, place.items.schema, _items(schema, where))
         if place.rules and place.declare() is None:
@@ -54,7 +64,23 @@ class _Check:
         written = [problem for rule, at in rules for problem in _written(rule, at, schema)]
         if written or any(problem.path.endswith(_WRITTEN) for problem in problems):
             return problems + written
-        return problems + [problem for rule, at in rules for problem in _compiled(rule, at, where)]
+        copies = where.copies
+        if copies is None:
+            copies = place.extent.most_copies if place.extent is not None else 0
+        return problems + [problem for rule, at in rules for problem in self._compiled(rule, at, where, copies)]
+
+    def _compiled(self, rule: Rule, at: str, where: _Where, copies: int) -> list[FieldError]:
+        """Problems of the expressions."""
+        problems, shown = [], _shown(rule.source)
+        if rule.program is not None:
+            problems += self.costs.of_rule(f"{at}.rule", times(rule.program.cost, copies))
+        if rule.error:
+            problems.append(_invalid(f"{at}.rule", shown, rule.error))
+        if rule.message_error:
+            problems.append(_invalid(f"{at}.messageExpression", shown, rule.message_error))
+        elif rule.message is not None:
+            problems += self.costs.of_message(f"{at}.messageExpression", rule.message.cost)
+        return problems + _old(rule, at, where)
 
 
 _WRITTEN = (".message", ".reason", ".fieldPath")
@@ -65,7 +91,7 @@ _UNSEEN = (
 
 
 def _items(schema: Schema, where: _Where) -> _Where:
-    inner = where.below("items")
+    inner = where.below("items", schema)
     return inner if schema.list_type == "map" else replace(inner, uncorrelated=where.path)
 
 
@@ -110,15 +136,10 @@ def _field_path(field_path: str, at: str, schema: Schema) -> list[FieldError]:
     return problems
 
 
-def _compiled(rule: Rule, at: str, where: _Where) -> list[FieldError]:
-    """Problems of the expressions."""
+def _old(rule: Rule, at: str, where: _Where) -> list[FieldError]:
+    """Problems of comparisons with what was before."""
     problems = []
-    uses_old, shown = rule.uses_old, _shown(rule.source)
-    if rule.error:
-        problems.append(_invalid(f"{at}.rule", shown, rule.error))
-    if rule.message_error:
-        problems.append(_invalid(f"{at}.messageExpression", shown, rule.message_error))
-    optional_old = rule.source.get("optionalOldSelf")
+    uses_old, optional_old = rule.uses_old, rule.source.get("optionalOldSelf")
     if uses_old and where.uncorrelated:
         words = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {where.uncorrelated}"
         problems.append(_invalid(f"{at}.rule", rule.text, words))

@@ -337,19 +337,40 @@ def matcher(pattern: str) -> Matcher:
     return lambda text: found.search(text) is not None
 
 
-@lru_cache(maxsize=4096)
 def compiled(pattern: str) -> Any:
     """The pattern with the methods of Python's own, such as `search` and `finditer`. Raises GoRegexError."""
-    import re2  # noqa: PLC0415 - few need it
+    return _COMPILED[pattern]
 
-    check(pattern)
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        return re2.compile(pattern, options)
-    except re2.error as error:
-        # What Go takes and RE2 does not is larger than its memory allows.
-        raise GoRegexError("expression too large", pattern) from error
+
+def is_compiled(pattern: str) -> bool:
+    """Whether the pattern is at hand: to compile it takes longer than to use it."""
+    return pattern in _COMPILED
+
+
+class _Compiled(dict[str, Any]):
+    """The patterns compiled last. What one takes up grows with what it is used on, to a few megabytes."""
+
+    most = 256
+    most_memory = 4 * 2**20
+
+    def __missing__(self, pattern: str) -> Any:
+        import re2  # noqa: PLC0415 - few need it
+
+        check(pattern)
+        options = re2.Options()
+        options.log_errors, options.max_mem = False, self.most_memory
+        try:
+            found = re2.compile(pattern, options)
+        except re2.error as error:
+            # What Go takes and RE2 does not is larger than its memory allows.
+            raise GoRegexError("expression too large", pattern) from error
+        while len(self) >= self.most:
+            self.pop(next(iter(self)), None)
+        self[pattern] = found
+        return found
+
+
+_COMPILED = _Compiled()
 
 
 def _empty_alternatives_marked(pieces: list[Piece]) -> list[Piece]:

@@ -32,7 +32,7 @@ _TIME = re.compile(r"(\d{2}):(\d{2}):(\d{2})(.[0-9]+)?(z|[+-]\d{2}:\d{2})", re.A
 
 def is_datetime(text: str) -> bool:
     """An RFC 3339 time; leap seconds are not accepted, and only the first two parts around a T are looked at."""
-    parts = text.lower().split("t")
+    parts = text.lower().split("t", 2)
     if len(parts) < 2 or not is_date(parts[0]):
         return False
     found = _TIME.fullmatch(parts[1])
@@ -92,6 +92,7 @@ def is_cidr(text: str) -> bool:
     return int(length) <= (128 if ":" in address else 32)
 
 
+_LONGEST_HOSTNAME = 255
 _HOSTNAME = (
     r"^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)"
     r"|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}([a-zA-Z\p{L}]){2,63})$"
@@ -99,8 +100,10 @@ _HOSTNAME = (
 
 
 def is_hostname(text: str) -> bool:
+    if len(text) > _LONGEST_HOSTNAME:
+        return False
     labels = [len(label.encode()) for label in text.split(".")]
-    return max(labels) <= 63 and len(text.encode()) <= 255 and regex.matcher(_HOSTNAME)(text)
+    return max(labels) <= 63 and len(text.encode()) <= _LONGEST_HOSTNAME and regex.matcher(_HOSTNAME)(text)
 
 
 _HEX = "[0-9a-fA-F]"
@@ -110,6 +113,7 @@ _IS_MAC = _matches(
     rf"|{_HEX}{{4}}(\.{_HEX}{{4}}){{2}}((\.{_HEX}{{4}})|(\.{_HEX}{{4}}){{7}})?"
 )
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _USER = r"[A-Za-z0-9._:~!$&'()*+,;=%@-]*"
@@ -119,7 +123,7 @@ _HOST = re.compile(rf"(?:{_USER}@)?(?:\[[^\]\s]+\]|{_PLAIN_HOST})(?::[0-9]*)?")
 
 def is_uri(text: str) -> bool:
     """An absolute URI or an absolute path."""
-    if not text or any(ord(char) < 0x20 or ord(char) == 0x7F for char in text):
+    if not text or _CONTROL.search(text):
         return False
     if text == "*":
         return True
@@ -139,7 +143,7 @@ _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\U0010ffff-]+"
 _QUOTED = r'"(?:[^"\\\n]|\\.)*"'
 _ADDRESS = rf"(?:{_ATOM}(?:\.{_ATOM})*|{_QUOTED})@(?:{_ATOM}(?:\.{_ATOM})*|\[[^\[\]\\\s]*\])"
 _PHRASE = rf"(?:{_ATOM[:-1]}|[. \t]|{_QUOTED})*"
-_EMAIL = re.compile(rf"[ \t]*(?:{_ADDRESS}|{_PHRASE}<{_ADDRESS}>)[ \t]*(?:\([^()]*\)[ \t]*)?")
+_EMAIL = re.compile(rf"[ \t]*+(?:{_ADDRESS}|{_PHRASE}<{_ADDRESS}>)[ \t]*(?:\([^()]*\)[ \t]*)?")
 
 _CREDIT_CARD = _matches(
     r"(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}"
@@ -149,8 +153,10 @@ _CREDIT_CARD = _matches(
 
 def is_credit_card(text: str) -> bool:
     digits = re.sub(r"[^0-9]+", "", text)
+    if not _CREDIT_CARD(digits):
+        return False
     doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(digits))]
-    return _CREDIT_CARD(digits) and sum(value if value < 10 else value - 9 for value in doubled) % 10 == 0
+    return sum(value if value < 10 else value - 9 for value in doubled) % 10 == 0
 
 
 def is_isbn10(text: str) -> bool:

@@ -42,7 +42,7 @@ class PolicyStatuses:
         policy = self._space.find(self._kind, "", name)
         if policy is None or _is_checked(policy):
             return
-        warnings = expression_warnings(policy["spec"], self._space.kinds)
+        warnings = await expression_warnings(policy["spec"], self._space.kinds)
         wanted: Object = {
             "apiVersion": self._kind.api_version,
             "kind": self._kind.kind,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from .estimation import SizeAt, estimate
 from .program import Program
 from .syntax import parse
 from .tree import Call, Comprehension, Ident, ListNode, MapNode, Node, Select
@@ -19,13 +20,18 @@ class Compiled:
     program: Program
     type: Type
     names: frozenset[str]
+    cost: int = 0
+    """What it may cost at most, if that was asked for."""
 
 
-def compile_text(text: str, variables: Mapping[str, Type]) -> Compiled:
-    """Raises CompileError with the words of cel-go."""
+def compile_text(text: str, variables: Mapping[str, Type], size_at: SizeAt | None = None) -> Compiled:
+    """`size_at`, if given, tells how large data may be, for an estimate of the cost.
+
+    Raises CompileError with the words of cel-go."""
     tree = check(text, parse(text), variables)
     names = frozenset(_names(tree)) & variables.keys()
-    return Compiled(Program(tree, tuple(variables)), tree.type, names)
+    cost = 0 if size_at is None else estimate(tree, size_at)
+    return Compiled(Program(tree, tuple(variables)), tree.type, names, cost)
 
 
 def _names(node: Node) -> set[str]:

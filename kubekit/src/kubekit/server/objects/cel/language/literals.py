@@ -8,7 +8,8 @@ from ...go import regex
 from ..library import catalogue
 from ..library.format_strings import clause_problem, clauses
 from . import times
-from .functions import dispatch
+from .budget import PER_CALL
+from .functions import call
 from .tree import Call, ListNode, Literal, MapNode, Node
 from .typesystem import Type
 from .values import CelError, InstantiationError
@@ -93,7 +94,7 @@ def check_constants(nodes: list[Node]) -> None:
             argument = argument.args[0]
         if isinstance(argument, Literal):
             try:
-                dispatch(catalogue()[node.function])(argument.value)
+                call([PER_CALL], catalogue()[node.function], argument.value)
             except CelError as error:
                 raise InstantiationError(str(error)) from None
 

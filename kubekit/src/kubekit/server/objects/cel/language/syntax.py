@@ -16,6 +16,9 @@ from .values import CompileError, UInt, Value
 
 def parse(text: str) -> Node:
     """The tree of an expression. Raises CompileError with the words of cel-go."""
+    if len(text) > _LONGEST:
+        problem = f"expression code point size exceeds limit: size: {len(text)}, limit {_LONGEST}"
+        raise CompileError(f"ERROR: <input>:-1:0: {problem}")
     try:
         parsed = _environment().compile(text, disable_check=True)
     except RuntimeError as error:
@@ -24,6 +27,8 @@ def parse(text: str) -> Node:
     return _Reader(text, _Message(parts.bytes(3))).node(_Message(parts.bytes(2)))
 
 
+_LONGEST = 10_000
+"""Letters of an expression: to compile it may take a while, and even long ones have a tenth of this."""
 _OTHER_WORDS = (
     (r"^INVALID_ARGUMENT: | \[INVALID_ARGUMENT\]$|\nERROR: <input>:\d+:0: <<nil>> parsetree", ""),
     (r"has\(\) argument must be a field selection", "invalid argument to has() macro"),

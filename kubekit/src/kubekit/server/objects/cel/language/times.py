@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from .values import MAX_INT, MIN_INT, CelError, Duration, Timestamp
@@ -13,9 +14,10 @@ _FIRST, _LAST = -62135596800 * SECOND, 253402300800 * SECOND - 1
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _UNITS = {"ns": 1, "us": 1000, "µs": 1000, "μs": 1000, "ms": 10**6, "s": SECOND, "m": 60 * SECOND, "h": 3600 * SECOND}
-_DURATION = re.compile(r"([+-]?)((?:[0-9]*\.?[0-9]*(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
+_DURATION = re.compile(r"([+-]?)((?:[0-9]*+(?:\.[0-9]*+)?(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
 _DURATION_PART = re.compile(r"([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
-_LOOSE_PART = re.compile(r"([0-9]+)\s*([A-Za-zµ]+)")
+_MOST_DIGITS = 20
+_LOOSE_PART = re.compile(r"(?<![0-9])([0-9]++)\s*+([A-Za-zµ]++)")
 _LOOSE_UNITS = (
     (("ns",), "nano", 1),
     (("us", "µs"), "micro", 1000),
@@ -56,7 +58,10 @@ def duration(text: str) -> Duration:
         if not whole and not fraction:
             raise ValueError(f'time: invalid duration "{text}"')
         scale = _UNITS[unit]
-        total += int(whole or 0) * scale + int(fraction or 0) * scale // 10 ** len(fraction)
+        if len(whole.lstrip("0")) > _MOST_DIGITS:
+            raise ValueError(f'time: invalid duration "{text}"')
+        behind = fraction[:_MOST_DIGITS]
+        total += int(whole.lstrip("0") or 0) * scale + int(behind or 0) * scale // 10 ** len(behind)
     total = -total if found[1] == "-" else total
     if not MIN_INT <= total <= MAX_INT:
         raise ValueError(f'time: invalid duration "{text}"')
@@ -68,7 +73,7 @@ def loose_duration(text: str) -> Duration:
     try:
         return duration(text)
     except ValueError:
-        spans = [_loose_span(int(number), unit.lower()) for number, unit in _LOOSE_PART.findall(text)]
+        spans = [_loose_span(int(number[:_MOST_DIGITS]), unit.lower()) for number, unit in _LOOSE_PART.findall(text)]
     if not any(span is not None for span in spans):
         raise ValueError(f"unable to parse {text} as duration")
     return Duration(sum(span or 0 for span in spans))
@@ -131,10 +136,18 @@ def _zone(name: str) -> tzinfo:
     if found:
         span = timedelta(hours=int(found[2]), minutes=int(found[3]))
         return timezone(-span if found[1] == "-" else span)
+    zone = _named_zone(name)
+    if zone is None:
+        raise CelError("unknown time zone ", name)
+    return zone
+
+
+@lru_cache(maxsize=256)
+def _named_zone(name: str) -> tzinfo | None:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise CelError(f"unknown time zone {name}") from None
+        return None
 
 
 def timestamp_text(moment: Timestamp) -> str:

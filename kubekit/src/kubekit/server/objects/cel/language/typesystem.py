@@ -32,6 +32,8 @@ class Type:
     fields: Mapping[str, Field] = field(default_factory=dict, compare=False)
     convert: Convert | None = field(default=None, compare=False)
     """Makes the CEL value of a JSON value, when they differ."""
+    price: int = field(default=0, compare=False)
+    """What converting one part of a value costs."""
     equal: Compare | None = field(default=None, compare=False)
     """Compares two values of this type, when plain equality would be wrong."""
     merge: Merge | None = field(default=None, compare=False)
@@ -94,6 +96,16 @@ def _read(name: str, tokens: Iterator[str], ahead: list[str]) -> Type:
 def is_free(kind: Type) -> bool:
     """Anything may stand here: type checks are left to the evaluation."""
     return kind.name in ("dyn", "error")
+
+
+def is_scalar(kind: Type) -> bool:
+    """Whether all values of the type are of one size."""
+    if kind.name == "optional_type":
+        return is_scalar(kind.params[0])
+    return kind.name in _SCALARS
+
+
+_SCALARS = frozenset({"bool", "int", "uint", "double", TIMESTAMP.name, DURATION.name})
 
 
 class Bindings:

@@ -5,7 +5,7 @@ Null, booleans, numbers, strings, lists and maps are plain Python values; a CEL 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,12 @@ MAX_INT, MIN_INT, MAX_UINT = 2**63 - 1, -(2**63), 2**64 - 1
 
 
 class CelError(Exception):
-    """An expression could not be evaluated; the text is the one cel-go uses."""
+    """An expression could not be evaluated; the text is the one cel-go uses.
+
+    It may be given in parts: those may be long, and are put together only when somebody reads it."""
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.args))
 
 
 class CostExceeded(Exception):
@@ -116,6 +121,20 @@ def equal(first: Value, second: Value) -> bool:
             key in second and equal(value, second[key]) for key, value in first.items()
         )
     return bool(first == second)
+
+
+def hashable(value: Value) -> Hashable:
+    """Something that is the same for two values if and only if they are equal."""
+    kind = type(value)
+    if kind is list:
+        return ("list", *map(hashable, value))
+    if kind is dict:
+        return ("map", frozenset((hashable(key), hashable(one)) for key, one in value.items()))
+    if kind is bool:
+        return ("bool", value)
+    if kind is Optional:
+        return ("optional", hashable(value.value)) if value.is_present else ("optional",)
+    return value  # type: ignore[no-any-return]
 
 
 def compare(first: Value, second: Value) -> int:

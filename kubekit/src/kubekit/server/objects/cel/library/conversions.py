@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 
-from ..language.functions import Overload, functions, members
+from ..language.budget import LETTERS
+from ..language.functions import Overload, Priced, functions, members
 from ..language.times import SECOND, checked_timestamp, duration, duration_text, local_time, timestamp, timestamp_text
 from ..language.values import (
     CelError,
@@ -20,6 +21,7 @@ from ..language.values import (
     checked_uint,
     type_name,
 )
+from . import costs
 
 
 def _same(value: Value) -> Value:
@@ -39,15 +41,23 @@ def _bool_of_string(text: str) -> bool:
 
 
 def _int_of_string(text: str) -> int:
-    if not re.fullmatch(r"[+-]?[0-9]+", text, re.ASCII) or not -(2**63) <= int(text) < 2**63:
+    number = _whole_number(text) if re.fullmatch(r"[+-]?[0-9]+", text, re.ASCII) else None
+    if number is None or not -(2**63) <= number < 2**63:
         raise _wrong("string", "int")
-    return int(text)
+    return number
 
 
 def _uint_of_string(text: str) -> UInt:
-    if not re.fullmatch(r"[0-9]+", text, re.ASCII) or int(text) >= 2**64:
+    number = _whole_number(text) if re.fullmatch(r"[0-9]+", text, re.ASCII) else None
+    if number is None or number >= 2**64:
         raise _wrong("string", "uint")
-    return UInt(text)
+    return UInt(number)
+
+
+def _whole_number(text: str) -> int | None:
+    """None when it is far too long for a number: to read many digits takes long."""
+    digits = text.lstrip("+-0") or "0"
+    return None if len(digits) > 20 else int(text[: text[0] in "+-"] + digits)
 
 
 def _int_of_double(number: float) -> int:
@@ -63,7 +73,9 @@ def _uint_of_double(number: float) -> UInt:
 
 
 def _double_of_string(text: str) -> float:
-    if not re.fullmatch(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?i:inf|infinity)|(?i:nan)", text):
+    if not re.fullmatch(
+        r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?i:inf|infinity)|(?i:nan)", text
+    ):
         raise _wrong("string", "double")
     return float(text)
 
@@ -112,46 +124,54 @@ def _timestamp_of_int(seconds: int) -> Timestamp:
     return checked_timestamp(seconds * SECOND)
 
 
+def _number_cost(text: str) -> int:
+    return 10 + len(text) // LETTERS
+
+
+def _time_cost(text: str) -> int:
+    return 50 + len(text)
+
+
 def _type(value: Value) -> TypeValue:
     return TypeValue(type_name(value))
 
 
 def _conversions() -> list[Overload]:
     return functions(
-        ("type", "A -> type(A)", _type),
+        ("type", "A -> type(A)", Priced(costs.fixed(5), _type)),
         ("dyn", "A -> dyn", _same),
         ("bool", "bool -> bool", _same),
         ("bool", "string -> bool", _bool_of_string),
         ("bytes", "bytes -> bytes", _same),
-        ("bytes", "string -> bytes", str.encode),
+        ("bytes", "string -> bytes", Priced(costs.reading(1), str.encode)),
         ("double", "double -> double", _same),
         ("double", "int -> double", float),
-        ("double", "string -> double", _double_of_string),
+        ("double", "string -> double", Priced(_number_cost, _double_of_string)),
         ("double", "uint -> double", float),
         ("duration", "duration -> duration", _same),
         ("duration", "int -> duration", Duration),
-        ("duration", "string -> duration", _duration_of_string),
+        ("duration", "string -> duration", Priced(_time_cost, _duration_of_string)),
         ("int", "int -> int", _same),
         ("int", "double -> int", _int_of_double),
         ("int", "duration -> int", lambda span: span.nanoseconds),
-        ("int", "string -> int", _int_of_string),
+        ("int", "string -> int", Priced(_number_cost, _int_of_string)),
         ("int", "timestamp -> int", lambda moment: moment.nanoseconds // SECOND),
         ("int", "uint -> int", lambda number: checked_int(int(number))),
         ("string", "string -> string", _same),
         ("string", "bool -> string", lambda flag: "true" if flag else "false"),
-        ("string", "bytes -> string", _string_of_bytes),
-        ("string", "double -> string", double_text),
-        ("string", "duration -> string", duration_text),
+        ("string", "bytes -> string", Priced(costs.reading(1), _string_of_bytes)),
+        ("string", "double -> string", Priced(costs.fixed(80), double_text)),
+        ("string", "duration -> string", Priced(costs.fixed(10), duration_text)),
         ("string", "int -> string", str),
-        ("string", "timestamp -> string", timestamp_text),
+        ("string", "timestamp -> string", Priced(costs.fixed(50), timestamp_text)),
         ("string", "uint -> string", lambda number: str(int(number))),
         ("timestamp", "timestamp -> timestamp", _same),
         ("timestamp", "int -> timestamp", _timestamp_of_int),
-        ("timestamp", "string -> timestamp", _timestamp_of_string),
+        ("timestamp", "string -> timestamp", Priced(_time_cost, _timestamp_of_string)),
         ("uint", "uint -> uint", _same),
         ("uint", "double -> uint", _uint_of_double),
         ("uint", "int -> uint", checked_uint),
-        ("uint", "string -> uint", _uint_of_string),
+        ("uint", "string -> uint", Priced(_number_cost, _uint_of_string)),
     )
 
 
@@ -178,6 +198,9 @@ _CLOCK: dict[str, Callable[[datetime, int], int]] = {
 }
 
 
+_ZONE_COST = costs.fixed(1_500)
+
+
 def _whole(unit: int) -> Callable[[Duration], int]:
     return lambda span: int(span.nanoseconds / unit) if span.nanoseconds < 0 else span.nanoseconds // unit
 
@@ -185,8 +208,10 @@ def _whole(unit: int) -> Callable[[Duration], int]:
 def _times() -> list[Overload]:
     spans = {"getHours": 3600 * SECOND, "getMinutes": 60 * SECOND, "getSeconds": SECOND, "getMilliseconds": 10**6}
     return [
-        *members(*((name, "timestamp -> int", _clock(part)) for name, part in _CLOCK.items())),
-        *members(*((name, "timestamp, string -> int", _clock(part)) for name, part in _CLOCK.items())),
+        *members(*((name, "timestamp -> int", Priced(costs.fixed(20), _clock(part))) for name, part in _CLOCK.items())),
+        *members(
+            *((name, "timestamp, string -> int", Priced(_ZONE_COST, _clock(part))) for name, part in _CLOCK.items())
+        ),
         *members(*((name, "duration -> int", _whole(unit)) for name, unit in spans.items())),
     ]
 

@@ -8,21 +8,29 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from ..language.functions import Implementation, dispatch
+from ..language.budget import LETTERS, PER_CALL, Frame, charge, weight
+from ..language.functions import Overload, call
 from ..language.values import CelError, UInt, Value, type_name
 from . import conversions
 
 _CLAUSE = re.compile(r"%%|%(?:\.(\d+))?(.)?", re.DOTALL)
 _DEFAULT_DIGITS = 6
+_LONGEST_PRECISION = 9
 
 
-def format_text(template: str, args: list[Value]) -> str:
-    """The template with its clauses replaced. Raises CelError."""
+_CLAUSE_COST, _PART_COST = 30, 20
+"""What a clause costs, and what every part of the value it shows."""
+
+
+def format_text(frame: Frame, template: str, args: list[Value]) -> str:
+    """The template with its clauses replaced. Raises CelError and CostExceeded."""
+    charge(frame, len(template) // LETTERS)
     shown, at = [], 0
     for number, clause, start, end in clauses(template):
         shown.append(template[at:start].replace("%%", "%"))
         if number >= len(args):
             raise CelError(f"index {number} out of range")
+        charge(frame, _CLAUSE_COST + _PART_COST * weight(args[number]) + _digits(clause))
         shown.append(_formatted(clause, args[number]))
         at = end
     return "".join([*shown, template[at:].replace("%%", "%")])
@@ -56,7 +64,18 @@ def _formatted(clause: re.Match[str], value: Value) -> str:
     problem = clause_problem(clause[2], type_name(value))
     if problem:
         raise CelError(problem)
-    return show(value, int(clause[1]) if clause[1] else _DEFAULT_DIGITS)
+    return show(value, _digits(clause))
+
+
+def _digits(clause: re.Match[str]) -> int:
+    """How many digits are asked for. Raises CelError."""
+    if not clause[1]:
+        return _DEFAULT_DIGITS
+    if len(clause[1]) > _LONGEST_PRECISION:
+        raise CelError(
+            f'could not parse formatting clause: strconv.ParseInt: parsing "{clause[1]}": value out of range'
+        )
+    return int(clause[1])
 
 
 def _string(value: Value, _digits: int = 0) -> str:
@@ -70,7 +89,7 @@ def _string(value: Value, _digits: int = 0) -> str:
     kind = type_name(value)
     if kind == "type":
         return str(value.name)
-    return str(_as_string()(value))
+    return str(call([PER_CALL], _as_string(), value))
 
 
 def _nested(value: Value) -> str:
@@ -99,7 +118,9 @@ def _decimal(value: int, _digits: int) -> str:
 
 
 def _number(value: float | str) -> float | None:
-    """The number, None for the ones that have names."""
+    """The number, None for the ones that have names. Raises CelError."""
+    if isinstance(value, str) and value not in ("NaN", "Infinity", "-Infinity"):
+        raise CelError(clause_problem("f", "text").replace("text", "string"))
     number = float(value)
     return number if math.isfinite(number) else None
 
@@ -165,6 +186,6 @@ _CLAUSES: dict[str, tuple[Callable[[Value, int], str], tuple[str, ...], str, str
 
 
 @cache
-def _as_string() -> Implementation:
+def _as_string() -> tuple[Overload, ...]:
     """The conversion `string(value)`."""
-    return dispatch(tuple(one for one in conversions.overloads() if one.name == "string"))
+    return tuple(one for one in conversions.overloads() if one.name == "string")

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..language import times
-from ..language.functions import Overload, functions, members
+from ..language.budget import LETTERS
+from ..language.functions import Overload, Priced, functions, members
 from ..language.values import NONE, Optional, name_type
 from . import urls
 
@@ -166,9 +167,16 @@ def _constant(one: NamedFormat) -> Callable[[], NamedFormat]:
     return lambda: one
 
 
+def _reading(_format: NamedFormat, text: str) -> int:
+    return 100 + (1 + len(text) // LETTERS) * (_LONGEST_PATTERN // 4)
+
+
+_LONGEST_PATTERN = 128
+
+
 def overloads() -> list[Overload]:
     return [
         *functions(*((f"format.{name}", f"-> {NAME}", _constant(one)) for name, one in FORMATS.items())),
         *functions(("format.named", f"string -> optional_type({NAME})", _named)),
-        *members(("validate", f"{NAME}, string -> optional_type(list(string))", _validate)),
+        *members(("validate", f"{NAME}, string -> optional_type(list(string))", Priced(_reading, _validate))),
     ]

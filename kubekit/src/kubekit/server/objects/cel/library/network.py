@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
 
-from ..language.functions import Overload, functions, members
+from ..language.functions import Overload, Priced, functions, members
 from ..language.values import CelError, name_type
 
 IP, CIDR = "net.IP", "net.CIDR"
@@ -32,7 +32,7 @@ name_type(Network, CIDR)
 def _address(text: str) -> Address:
     """Raises CelError."""
     try:
-        found = ipaddress.ip_address(text)
+        found = _read(text)
     except ValueError:
         problem = _address_problem(text)
         raise CelError(f"IP Address {_quoted(text)} parse error during conversion from string: {problem}") from None
@@ -42,6 +42,16 @@ def _address(text: str) -> Address:
         if found.ipv4_mapped:
             raise CelError(f"IPv4-mapped IPv6 address {_quoted(text)} is not allowed")
     return found
+
+
+def _read(text: str) -> Address:
+    """Raises ValueError."""
+    if len(text) > _LONGEST:
+        raise ValueError("too long")
+    return ipaddress.ip_address(text)
+
+
+_LONGEST = 256
 
 
 def _quoted(text: str) -> str:
@@ -74,7 +84,7 @@ def _ipv4_problem(text: str) -> str:
             return "IPv4 field has octet with leading zero"
         else:
             field += letter
-            if int(field) > 255:
+            if len(field) > 3 or int(field) > 255:
                 return "IPv4 field has value >255"
     return "IPv4 address too short"
 
@@ -94,14 +104,14 @@ def _interface(text: str) -> IPv4Interface | IPv6Interface:
     if not slash:
         raise ValueError(f"{words}no '/'")
     try:
-        found = ipaddress.ip_address(address)
+        found = _read(address)
     except ValueError:
         raise ValueError(words + _address_problem(address)) from None
     if isinstance(found, IPv6Address) and found.scope_id:
         raise ValueError(f"{words}IPv6 zones cannot be present in a prefix")
     if not (bits.isascii() and bits.isdecimal()) or (len(bits) > 1 and bits.startswith("0")):
         raise ValueError(f"{words}bad bits after slash: {_quoted(bits)}")
-    if int(bits) > found.max_prefixlen:
+    if len(bits) > 3 or int(bits) > found.max_prefixlen:
         raise ValueError(f"{words}prefix length out of range")
     if isinstance(found, IPv6Address) and found.ipv4_mapped:
         raise ValueError(f"IPv4-mapped IPv6 address {_quoted(text)} is not allowed")
@@ -160,16 +170,28 @@ def _masked(network: Network) -> Network:
     return Network(ipaddress.ip_interface(str(network.interface.network)))
 
 
+def _reading(text: str) -> int:
+    return 100 + len(text)
+
+
+def _reading_second(_network: Network, text: str = "") -> int:
+    return 200 + 2 * len(text)
+
+
+def _comparing(*_: object) -> int:
+    return 100
+
+
 def overloads() -> list[Overload]:
     return [
         *functions(
-            ("ip", f"string -> {IP}", _address),
-            ("isIP", "string -> bool", _is_address),
-            ("ip.isCanonical", "string -> bool", lambda text: str(_address(text)) == text),
-            ("string", f"{IP} -> string", str),
-            ("cidr", f"string -> {CIDR}", _network),
-            ("isCIDR", "string -> bool", _is_network),
-            ("string", f"{CIDR} -> string", str),
+            ("ip", f"string -> {IP}", Priced(_reading, _address)),
+            ("isIP", "string -> bool", Priced(_reading, _is_address)),
+            ("ip.isCanonical", "string -> bool", Priced(_reading, lambda text: str(_address(text)) == text)),
+            ("string", f"{IP} -> string", Priced(_comparing, str)),
+            ("cidr", f"string -> {CIDR}", Priced(_reading, _network)),
+            ("isCIDR", "string -> bool", Priced(_reading, _is_network)),
+            ("string", f"{CIDR} -> string", Priced(_comparing, str)),
         ),
         *members(
             ("family", f"{IP} -> int", lambda one: one.version),
@@ -178,12 +200,12 @@ def overloads() -> list[Overload]:
             ("isLinkLocalMulticast", f"{IP} -> bool", _is_link_local_multicast),
             ("isLinkLocalUnicast", f"{IP} -> bool", lambda one: one.is_link_local),
             ("isGlobalUnicast", f"{IP} -> bool", _is_global_unicast),
-            ("containsIP", f"{CIDR}, string -> bool", _contains_address_text),
-            ("containsIP", f"{CIDR}, {IP} -> bool", _contains_address),
-            ("containsCIDR", f"{CIDR}, string -> bool", _contains_network_text),
-            ("containsCIDR", f"{CIDR}, {CIDR} -> bool", _contains_network),
+            ("containsIP", f"{CIDR}, string -> bool", Priced(_reading_second, _contains_address_text)),
+            ("containsIP", f"{CIDR}, {IP} -> bool", Priced(_comparing, _contains_address)),
+            ("containsCIDR", f"{CIDR}, string -> bool", Priced(_reading_second, _contains_network_text)),
+            ("containsCIDR", f"{CIDR}, {CIDR} -> bool", Priced(_comparing, _contains_network)),
             ("ip", f"{CIDR} -> {IP}", lambda one: one.interface.ip),
             ("prefixLength", f"{CIDR} -> int", lambda one: one.interface.network.prefixlen),
-            ("masked", f"{CIDR} -> {CIDR}", _masked),
+            ("masked", f"{CIDR} -> {CIDR}", Priced(_reading_second, _masked)),
         ),
     ]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..language.functions import Overload, functions, members
+from ..language.functions import Overload, Priced, functions, members
 from ..language.values import NONE, Duration, Optional, Value
+from . import costs
 
 
 def _of_non_zero(value: Value) -> Optional:
@@ -26,16 +27,16 @@ def _unwrapped(values: list[Optional]) -> list[Value]:
 def overloads() -> list[Overload]:
     return [
         *functions(
-            ("optional.of", "V -> optional_type(V)", Optional),
+            ("optional.of", "V -> optional_type(V)", Priced(costs.fixed(5), Optional)),
             ("optional.ofNonZeroValue", "V -> optional_type(V)", _of_non_zero),
             ("optional.none", "-> optional_type(V)", lambda: NONE),
-            ("optional.unwrap", "list(optional_type(V)) -> list(V)", _unwrapped),
+            ("optional.unwrap", "list(optional_type(V)) -> list(V)", Priced(costs.copy, _unwrapped)),
         ),
         *members(
             ("value", "optional_type(V) -> V", lambda one: one.value),
             ("hasValue", "optional_type(V) -> bool", lambda one: one.is_present),
             ("or", "optional_type(V), optional_type(V) -> optional_type(V)", _or),
             ("orValue", "optional_type(V), V -> V", _or_value),
-            ("unwrapOpt", "list(optional_type(V)) -> list(V)", _unwrapped),
+            ("unwrapOpt", "list(optional_type(V)) -> list(V)", Priced(costs.copy, _unwrapped)),
         ),
     ]

@@ -6,9 +6,10 @@ import math
 import operator
 from collections.abc import Callable
 
-from ..language.functions import Overload, functions, members
+from ..language.functions import Overload, Priced, functions, members
 from ..language.times import checked_duration, checked_timestamp
 from ..language.values import CelError, Duration, Timestamp, UInt, Value, checked_int, checked_uint, equal
+from . import costs
 
 
 def _add(first: int, second: int) -> int:
@@ -64,14 +65,11 @@ def _before(first: Timestamp, second: Duration) -> Timestamp:
     return checked_timestamp(first.nanoseconds - second.nanoseconds, first.offset)
 
 
-def _concatenated(first: list[Value], second: list[Value]) -> list[Value]:
-    return first + second
-
-
 def is_member(value: Value, values: list[Value]) -> bool:
-    if type(value) is str:
-        return value in values
-    return any(equal(value, one) for one in values)
+    # What is equal in CEL is equal in Python, which finds it sooner; the opposite does not hold for true and 1.
+    if value not in values:
+        return False
+    return type(value) is str or any(equal(value, one) for one in values)
 
 
 def is_key(value: Value, mapping: dict[Value, Value]) -> bool:
@@ -88,20 +86,29 @@ def find_key(mapping: dict[Value, Value], key: Value) -> Value:
         return mapping.get(key, MISSING)
     if kind not in (int, bool, UInt, float):
         raise CelError(f"unsupported key type: {kind.__name__}")
-    for one, value in mapping.items():
-        if equal(one, key):
-            return value
-    return MISSING
+    if key not in mapping:
+        return MISSING
+    if key not in (0, 1):
+        return mapping[key]
+    # To Python, true and 1 are one key.
+    return next((value for one, value in mapping.items() if equal(one, key)), MISSING)
 
 
 _SAME_TYPES = ("bool", "int", "uint", "double", "string", "bytes", "timestamp", "duration")
+_TEXTS = ("string, string", "bytes, bytes")
 _MIXED_NUMBERS = ("int, uint", "int, double", "uint, int", "uint, double", "double, int", "double, uint")
 
 
 def _order() -> list[Overload]:
     signs = {"_<_": operator.lt, "_<=_": operator.le, "_>_": operator.gt, "_>=_": operator.ge}
     pairs = [f"{kind}, {kind}" for kind in _SAME_TYPES] + list(_MIXED_NUMBERS)
-    return functions(*((sign, f"{pair} -> bool", run) for sign, run in signs.items() for pair in pairs))
+    return functions(
+        *(
+            (sign, f"{pair} -> bool", Priced(costs.shorter, run) if pair in _TEXTS else run)
+            for sign, run in signs.items()
+            for pair in pairs
+        )
+    )
 
 
 def _sizes() -> list[Overload]:
@@ -118,14 +125,14 @@ def overloads() -> list[Overload]:
 
 def _arithmetic() -> list[Overload]:
     return functions(
-        ("_+_", "bytes, bytes -> bytes", operator.add),
+        ("_+_", "bytes, bytes -> bytes", Priced(costs.sum_of, operator.add)),
         ("_+_", "double, double -> double", operator.add),
         ("_+_", "duration, duration -> duration", lambda a, b: checked_duration(a.nanoseconds + b.nanoseconds)),
         ("_+_", "duration, timestamp -> timestamp", lambda a, b: _after(b, a)),
         ("_+_", "timestamp, duration -> timestamp", _after),
         ("_+_", "int, int -> int", _add),
-        ("_+_", "list(A), list(A) -> list(A)", _concatenated),
-        ("_+_", "string, string -> string", operator.add),
+        ("_+_", "list(A), list(A) -> list(A)", Priced(costs.concatenation, operator.add)),
+        ("_+_", "string, string -> string", Priced(costs.sum_of, operator.add)),
         ("_+_", "uint, uint -> uint", _unsigned(operator.add)),
         ("_-_", "double, double -> double", operator.sub),
         ("_-_", "duration, duration -> duration", lambda a, b: checked_duration(a.nanoseconds - b.nanoseconds)),

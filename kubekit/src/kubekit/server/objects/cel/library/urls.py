@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-from ..language.functions import Overload, functions, members
+from ..language.budget import LETTERS
+from ..language.functions import Overload, Priced, functions, members
 from ..language.values import CelError, name_type
 
 NAME = "kubernetes.URL"
@@ -159,15 +160,29 @@ def _is_url(text: str) -> bool:
     return True
 
 
+def _reading(text: str) -> int:
+    return 120 + len(text)
+
+
+def _reading_host(url: Url) -> int:
+    return len(url.host) // LETTERS
+
+
+def _showing(url: Url) -> int:
+    return 20 + 4 * len(url.text)
+
+
 def overloads() -> list[Overload]:
     return [
-        *functions(("url", f"string -> {NAME}", _url), ("isURL", "string -> bool", _is_url)),
+        *functions(
+            ("url", f"string -> {NAME}", Priced(_reading, _url)), ("isURL", "string -> bool", Priced(_reading, _is_url))
+        ),
         *members(
             ("getScheme", f"{NAME} -> string", lambda one: one.scheme),
             ("getHost", f"{NAME} -> string", lambda one: one.host),
-            ("getHostname", f"{NAME} -> string", lambda one: one.hostname),
-            ("getPort", f"{NAME} -> string", lambda one: one.port),
-            ("getEscapedPath", f"{NAME} -> string", lambda one: one.escaped_path),
-            ("getQuery", f"{NAME} -> map(string, list(string))", Url.parameters),
+            ("getHostname", f"{NAME} -> string", Priced(_reading_host, lambda one: one.hostname)),
+            ("getPort", f"{NAME} -> string", Priced(_reading_host, lambda one: one.port)),
+            ("getEscapedPath", f"{NAME} -> string", Priced(_showing, lambda one: one.escaped_path)),
+            ("getQuery", f"{NAME} -> map(string, list(string))", Priced(_showing, Url.parameters)),
         ),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..language.functions import Overload, functions, members
+from ..language.functions import Overload, Priced, functions, members
 from ..language.values import CelError, name_type
 
 NAME = "kubernetes.Semver"
@@ -27,7 +27,7 @@ class Version:
 
     def _order(self) -> tuple[object, ...]:
         # A release comes after its prereleases; in those, numbers come before words.
-        parts = tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in self.prerelease)
+        parts = tuple((0, len(part), part) if part.isdecimal() else (1, 0, part) for part in self.prerelease)
         return (self.major, self.minor, self.patch, not parts, parts)
 
 
@@ -58,7 +58,7 @@ def _number(word: str, text: str) -> int:
         raise CelError(f'{problem} "{text}"')
     if len(text) > 1 and text.startswith("0"):
         raise CelError(f'{word} number must not contain leading zeroes "{text}"')
-    if int(text) > _MAX:
+    if len(text) > len(str(_MAX)) or int(text) > _MAX:
         raise CelError(f'strconv.ParseUint: parsing "{text}": value out of range')
     return int(text)
 
@@ -103,18 +103,26 @@ def _is_semver(text: str, normalize: bool = False) -> bool:
     return True
 
 
+def _reading(text: str, _normalize: bool = False) -> int:
+    return 100 + len(text)
+
+
+def _comparing(one: Version, other: Version) -> int:
+    return 40 + 4 * (len(one.prerelease) + len(other.prerelease))
+
+
 def overloads() -> list[Overload]:
     return [
         *functions(
-            ("semver", f"string -> {NAME}", _semver),
-            ("semver", f"string, bool -> {NAME}", _semver),
-            ("isSemver", "string -> bool", _is_semver),
-            ("isSemver", "string, bool -> bool", _is_semver),
+            ("semver", f"string -> {NAME}", Priced(_reading, _semver)),
+            ("semver", f"string, bool -> {NAME}", Priced(_reading, _semver)),
+            ("isSemver", "string -> bool", Priced(_reading, _is_semver)),
+            ("isSemver", "string, bool -> bool", Priced(_reading, _is_semver)),
         ),
         *members(
-            ("isGreaterThan", f"{NAME}, {NAME} -> bool", lambda one, other: one.compare(other) > 0),
-            ("isLessThan", f"{NAME}, {NAME} -> bool", lambda one, other: one.compare(other) < 0),
-            ("compareTo", f"{NAME}, {NAME} -> int", Version.compare),
+            ("isGreaterThan", f"{NAME}, {NAME} -> bool", Priced(_comparing, lambda one, other: one.compare(other) > 0)),
+            ("isLessThan", f"{NAME}, {NAME} -> bool", Priced(_comparing, lambda one, other: one.compare(other) < 0)),
+            ("compareTo", f"{NAME}, {NAME} -> int", Priced(_comparing, Version.compare)),
             ("major", f"{NAME} -> int", lambda one: one.major),
             ("minor", f"{NAME} -> int", lambda one: one.minor),
             ("patch", f"{NAME} -> int", lambda one: one.patch),
