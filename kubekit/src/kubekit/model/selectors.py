@@ -246,23 +246,34 @@ class FieldSelector:
 def parse_fields(text: str) -> FieldSelector:
     """A selector such as `metadata.name=a,status.phase!=Running`. Raises SelectorError."""
     terms: list[tuple[str, bool, str]] = []
-    for part in _split_unescaped(text):
-        if not part:
+    # In this order the first of several terms about one field is found, as in Kubernetes.
+    for term in sorted(_FIELD_TERM.findall(text)):
+        if not term:
             continue
-        match = re.match(r"((?:[^=!\\]|\\.|!(?!=))*?)(!=|==|=)(.*)\Z", part, re.DOTALL)
+        match = _FIELD_OPERATOR.search(term)
         if match is None:
-            raise SelectorError(f"invalid selector: '{text}'; can't understand '{part}'")
-        terms.append((match[1], match[2] != "!=", _unescape(match[3])))
+            raise SelectorError(f"invalid selector: '{text}'; can't understand '{term}'")
+        terms.append((term[: match.start()], match[0] != "!=", _unescape(term[match.end() :])))
     return FieldSelector(tuple(terms))
 
 
-def _split_unescaped(text: str) -> list[str]:
-    """Split at commas that no backslash protects."""
-    return re.split(r"(?<!\\),", text)
+_FIELD_TERM = re.compile(r"(?:[^,\\]|\\.|\\\Z)+", re.DOTALL)
+"""What stands between commas that no backslash protects."""
+_FIELD_OPERATOR = re.compile(r"!=|==|=")
+_ESCAPE = re.compile(r"\\(.?)|[,=]", re.DOTALL)
 
 
 def _unescape(value: str) -> str:
-    return re.sub(r"\\([\\,=])", r"\1", value)
+    """Raises SelectorError."""
+
+    def meant(found: re.Match[str]) -> str:
+        if found[1] is None:
+            raise SelectorError(f"invalid field selector: unescaped character in value: {ord(found[0])}")
+        if not found[1] or found[1] not in "\\,=":
+            raise SelectorError(f"invalid field selector: invalid escape sequence: {found[0]}")
+        return found[1]
+
+    return _ESCAPE.sub(meant, value)
 
 
 def text_at(obj: Mapping[str, Any], path: str) -> str:

@@ -18,6 +18,7 @@ from .answers import UNCACHED
 _HEALTH = ("healthz", "livez", "readyz")
 _OPENAPI = "/openapi/v3/"
 _PLAIN = {**UNCACHED, "X-Content-Type-Options": "nosniff"}
+_GET_ONLY = ("/version", "/openid/v1/jwks", "/.well-known/openid-configuration")
 _FOR_AN_HOUR = {"Cache-Control": "public, max-age=3600"}
 
 
@@ -27,6 +28,8 @@ class Documents:
     async def answer(self, request: BaseRequest, space: ServedSpace, path: str) -> StreamResponse:
         query = queries.parse(request.raw_path.partition("?")[2])
         accept = request.headers.get("Accept")
+        if path == "/metrics/":
+            return page_not_found()
         path = path.rstrip("/") or "/"
         if path.split("/")[1] in _HEALTH:
             return _health(space, path, query)
@@ -64,7 +67,7 @@ class Documents:
 def _check_route(path: str, method: str, accept: str | None) -> None:
     """Some documents look at how they are asked for. Raises MethodNotAllowed, NotAcceptable."""
     first, *rest = path.split("/")[1:]
-    is_strict = path == "/version" or first == "api" or (first == "apis" and len(rest) > 1)
+    is_strict = path in _GET_ONLY or first == "api" or (first == "apis" and len(rest) > 1)
     if is_strict and method != "GET":
         raise refusals.method_not_allowed()
     if path == "/api":

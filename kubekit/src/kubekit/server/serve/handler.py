@@ -42,6 +42,7 @@ log = logging.getLogger("kubekit.server")
 
 _ABOUT_MANY = ("list", "watch")
 """Verbs for which the name in a field selector counts as that of the object."""
+_READS = ("get", "list", "watch")
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "GET": "get", "HEAD": "get"}
 
 
@@ -82,11 +83,11 @@ class Handler:
         if not address.plural:
             queries.check_timeout(query)
             return await self._documents.answer(request, space, address.path)
-        resource = space.kinds.at(address.group, address.version, address.plural)
+        resource = space.kinds.at(address.group, address.version, address.plural) if address.verb != "proxy" else None
         if resource is None or not _is_in_scope(resource, address, attributes.verb):
             return _nothing_there(space, address)
-        # What stands behind the name of a subresource of a custom kind, nobody looks at.
-        subresource = address.subresource.partition("/")[0] if resource.is_custom else address.subresource
+        # What stands behind the name of a subresource of a custom kind, nobody looks at; behind a proxy, others do.
+        subresource = address.part if resource.is_custom or address.part == "proxy" else address.subresource
         target = Target(resource, address.namespace, address.name, subresource)
         if resource.deprecation:
             request[WARNINGS] = [resource.deprecation]
@@ -107,9 +108,9 @@ class Handler:
             address.group,
             address.version,
             address.plural,
-            address.subresource,
+            address.part,
             address.name if address.plural == "namespaces" and address.name else address.namespace,
-            address.name or (queries.named(query) if verb in _ABOUT_MANY else ""),
+            address.name or (queries.named(query) if verb in _ABOUT_MANY and not address.verb else ""),
         )
 
     def _authorized(self, request: BaseRequest, space: ServedSpace, attributes: Attributes) -> UserInfo:
@@ -130,7 +131,8 @@ class Handler:
         offered = subresources.verbs(target)
         if offered is None or (target.name and not target.subresource and offered == ("create",)):
             raise _no_such_subresource(target)
-        if verb not in offered or call.request.method == "HEAD" or not _fits_place(target, verb):
+        is_method = verb not in _READS or call.request.method == "GET"
+        if verb not in offered or not is_method or not _fits_place(target, verb):
             raise _not_offered(target, verb)
         if target.subresource and target.subresource != "status":
             return await subresources.answer(call)
@@ -200,9 +202,9 @@ def _layout(request: BaseRequest) -> answers.Layout:
 
 
 def _verb(method: str, address: Address, query: Query) -> str:
+    if address.verb:
+        return address.verb
     verb = _VERBS.get(method, "")
-    if address.is_legacy_watch and verb == "get":
-        return "watch"
     if verb == "get" and not address.name:
         return "watch" if queries.is_true(query, "watch") else "list"
     if verb == "delete" and not address.name:
