@@ -94,7 +94,7 @@ class Checks:
                 problems += scale_problems(self.resource.scale, obj)
             problems += self._judged(obj, old, problems, warn)
         elif self.resource.behaviour is not None:
-            problems += self.resource.behaviour.validate_update(obj, old)
+            problems += self.resource.behaviour.validate_update(obj, old, part)
         return problems
 
     def _judged(

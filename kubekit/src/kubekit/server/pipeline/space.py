@@ -70,9 +70,7 @@ class Space(Host):
     def confirm_creation(self, user: UserInfo, target: Target) -> None:
         """Raises Forbidden when a user who may do something else at a place may not create there."""
         kind, part = target.resource, target.subresource
-        wanted = Attributes(
-            user, "create", kind.group, kind.version, kind.plural, part, target.namespace, target.name
-        )
+        wanted = Attributes(user, "create", kind.group, kind.version, kind.plural, part, target.namespace, target.name)
         decision = self.rbac.authorize(wanted)
         if not decision.allowed:
             raise forbidden(wanted, decision.reason)

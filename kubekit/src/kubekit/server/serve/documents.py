@@ -28,9 +28,7 @@ class Documents:
     async def answer(self, request: BaseRequest, space: ServedSpace, path: str) -> StreamResponse:
         query = queries.parse(request.raw_path.partition("?")[2])
         accept = request.headers.get("Accept")
-        if path == "/metrics/":
-            return page_not_found()
-        path = path.rstrip("/") or "/"
+        path = path if path == "/metrics/" else path.rstrip("/") or "/"
         if path.split("/")[1] in _HEALTH:
             return _health(space, path, query)
         _check_route(path, request.method, accept)

@@ -43,6 +43,8 @@ log = logging.getLogger("kubekit.server")
 _ABOUT_MANY = ("list", "watch")
 """Verbs for which the name in a field selector counts as that of the object."""
 _READS = ("get", "list", "watch")
+_PARTS = ("", "status", "approval", "finalize")
+"""Endpoints through which an object, or a part of it, is written like any other."""
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "GET": "get", "HEAD": "get"}
 
 
@@ -134,7 +136,7 @@ class Handler:
         is_method = verb not in _READS or call.request.method == "GET"
         if verb not in offered or not is_method or not _fits_place(target, verb):
             raise _not_offered(target, verb)
-        if target.subresource and target.subresource != "status":
+        if target.subresource not in _PARTS:
             return await subresources.answer(call)
         if target.resource.verbs == ("create",):
             return await subresources.review(call)

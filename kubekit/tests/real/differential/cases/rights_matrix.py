@@ -51,7 +51,7 @@ _EVERY_VERB = "get list watch create update patch delete deletecollection"
 _CHANGES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
 
 
-def _rights(*rules: dict[str, Any], everywhere: tuple[dict[str, Any], ...] = ()) -> tuple[Step, ...]:
+def rights(*rules: dict[str, Any], everywhere: tuple[dict[str, Any], ...] = ()) -> tuple[Step, ...]:
     """Rights in the namespace of the case and in the whole cluster, in force."""
     subject = {"apiGroup": _RBAC_GROUP, "kind": "User", "name": _USER}
     probes = rule("get", "podtemplates"), {"nonResourceURLs": ["/probe"], "verbs": ["get"]}
@@ -73,7 +73,7 @@ def _rights(*rules: dict[str, Any], everywhere: tuple[dict[str, Any], ...] = ())
     )
 
 
-def _as_user(*steps: Step) -> tuple[Step, ...]:
+def as_user(*steps: Step) -> tuple[Step, ...]:
     """The steps as the user whose rights are in question."""
     return quietly(*(replace(step, headers={"Impersonate-User": _USER, **step.headers}) for step in steps))
 
@@ -370,11 +370,11 @@ _OTHERS = (
 
 CASES = (
     *(
-        case(f"maps: {name}", _MAPS, _rights(*local, everywhere=everywhere), _as_user(*_MAP_REQUESTS))
+        case(f"maps: {name}", _MAPS, rights(*local, everywhere=everywhere), as_user(*_MAP_REQUESTS))
         for name, (local, everywhere) in _MAP_ROLES.items()
     ),
     *(
-        case(f"parts: {name}", _OTHERS, _rights(*local, everywhere=everywhere), _as_user(*_PART_REQUESTS))
+        case(f"parts: {name}", _OTHERS, rights(*local, everywhere=everywhere), as_user(*_PART_REQUESTS))
         for name, (local, everywhere) in _PART_ROLES.items()
     ),
 )
