@@ -21,6 +21,8 @@ from kubekit.server.store.rows import Row
 
 from .space import Space
 
+_LONGEST_VERSION = 20
+"""Digits of the largest number of 64 bits."""
 _CHUNK = 500
 _CHUNK_BYTES = 512 * 1024
 """How much of a list is read at once, and held for a client that takes its time."""
@@ -228,9 +230,16 @@ def parse_version(text: str) -> int:
     if not text:
         return 0
     if not (text.isascii() and text.isdigit()):
-        problem = f"strconv.ParseUint: parsing {go_quoted(text)}: invalid syntax"
-        raise BadRequest(f"invalid resource version: resourceVersion: Invalid value: {go_quoted(text)}: {problem}")
-    return int(text)
+        raise _bad_version(text, "invalid syntax")
+    digits = text.lstrip("0") or "0"
+    if len(digits) > _LONGEST_VERSION or int(digits) >= 2**64:
+        raise _bad_version(text, "value out of range")
+    return int(digits)
+
+
+def _bad_version(text: str, why: str) -> BadRequest:
+    problem = f"strconv.ParseUint: parsing {go_quoted(text)}: {why}"
+    return BadRequest(f"invalid resource version: resourceVersion: Invalid value: {go_quoted(text)}: {problem}")
 
 
 def start_of(text: str) -> int:

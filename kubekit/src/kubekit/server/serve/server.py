@@ -17,9 +17,6 @@ from ipaddress import ip_address
 from pathlib import Path
 from types import TracebackType
 
-from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
-
 from kubekit.clock import Chance, Clock, SystemChance, SystemClock
 from kubekit.errors import DataInUse, StorageError
 from kubekit.server.access import kubeconfig, private_files
@@ -35,12 +32,10 @@ from kubekit.server.spaces.served_space import ServedSpace
 from kubekit.server.spaces.spaces import Spaces
 from kubekit.server.store.store import Store
 
+from .connections import Connections
 from .handler import Handler
 
 log = logging.getLogger("kubekit.server")
-connections = logging.getLogger("kubekit.server.connections")
-# What is not HTTP is the client's problem, and it is told so.
-connections.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError)))
 
 _STOP_PATIENCE = 5.0
 _BACKLOG = 1024
@@ -162,13 +157,7 @@ class Server:
     async def _bind(self) -> None:
         """Take the port, without answering yet: objects tell which one it is."""
         authenticator = Authenticator(lambda space: self.spaces[space].access, self._clock)
-        self._runner = web.Server(
-            Handler(self._find, authenticator, ROOT),
-            keepalive_timeout=300,
-            access_log=None,
-            auto_decompress=False,
-            logger=connections,
-        )
+        self._runner = Connections(Handler(self._find, authenticator, ROOT))
         self._listener = await asyncio.get_running_loop().create_server(
             self._runner,
             self._host,
