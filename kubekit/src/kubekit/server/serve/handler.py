@@ -127,8 +127,9 @@ class Handler:
         return attributes.user
 
     async def _dispatch(self, call: Call) -> StreamResponse:
-        queries.check_timeout(call.query)
         target, verb = call.target, call.verb
+        if verb != "watch":
+            queries.check_timeout(call.query)
         _check_name(target.name)
         offered = subresources.verbs(target)
         if offered is None or (target.name and not target.subresource and offered == ("create",)):
@@ -216,8 +217,8 @@ def _verb(method: str, address: Address, query: Query) -> str:
 
 async def _get(call: Call) -> StreamResponse:
     view = call.view()
-    reads.start_of(call.query.get("resourceVersion", ""))
-    return answers.one(await reads.get(call.space, call.target), view, warnings=view.warnings)
+    found = await reads.get(call.space, call.target, call.query.get("resourceVersion", ""))
+    return answers.one(found, view, warnings=view.warnings)
 
 
 async def _list(call: Call) -> StreamResponse:

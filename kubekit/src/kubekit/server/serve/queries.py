@@ -192,7 +192,7 @@ def delete_options(query: Query, body: Mapping[str, Any] | None) -> DeleteOption
     elif "dryRun" in query:
         given["dryRun"] = query.all("dryRun")
     conditions = given.get("preconditions") or {}
-    propagation = given.get("propagationPolicy") or query.get("propagationPolicy", "")
+    propagation = given.get("propagationPolicy") or query.get("propagationPolicy")
     orphan = given.get("orphanDependents")
     if orphan is None and "orphanDependents" in query:
         orphan = is_true(query, "orphanDependents")
@@ -203,7 +203,7 @@ def delete_options(query: Query, body: Mapping[str, Any] | None) -> DeleteOption
     if grace is None and "gracePeriodSeconds" in query:
         grace = _number(query, "gracePeriodSeconds")
     return DeleteOptions(
-        propagation=cast(Any, propagation),
+        propagation=cast(Any, propagation or ""),
         grace_period=grace,
         uid=conditions.get("uid") or "",
         resource_version=conditions.get("resourceVersion") or "",
@@ -211,12 +211,12 @@ def delete_options(query: Query, body: Mapping[str, Any] | None) -> DeleteOption
     )
 
 
-def _check_delete(given: Mapping[str, Any], propagation: str, orphan: bool | None) -> None:
+def _check_delete(given: Mapping[str, Any], propagation: str | None, orphan: bool | None) -> None:
     problems = []
     if propagation and orphan is not None:
         detail = "orphanDependents and deletionPropagation cannot be both set"
         problems.append(FieldError(FieldProblem.INVALID, "propagationPolicy", detail, propagation))
-    if propagation and propagation not in _PROPAGATIONS:
+    if propagation is not None and propagation not in _PROPAGATIONS:
         problems.append(not_supported("propagationPolicy", propagation, (*_PROPAGATIONS, "nil")))
     if any(value != "All" for value in given.get("dryRun") or ()):
         problems.append(not_supported("dryRun", given["dryRun"], ("All",)))
