@@ -34,6 +34,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
+from secrets import token_hex
 
 from kubekit.clock import Clock
 from kubekit.errors import DataDamaged
@@ -209,8 +210,9 @@ def ends_soon(certificate: bytes, now: datetime) -> bool:
 def _space_files(space: str, now: datetime) -> dict[str, bytes]:
     from .certificates import new_authority, new_key  # noqa: PLC0415 - slow to load, needed once
 
-    name = "kubernetes" if space == ROOT else f"kubernetes:{space}"[:_LONGEST_NAME]
-    authority = new_authority(name, now, AUTHORITY_DAYS)
+    # Nobody can guess it: whether TLS knows an authority of some name tells whether there is such a space.
+    unguessed = f"kubernetes:{token_hex(8)}:{space}"[:_LONGEST_NAME]
+    authority = new_authority("kubernetes" if space == ROOT else unguessed, now, AUTHORITY_DAYS)
     return {"ca.crt": authority.certificate, "ca.key": authority.key, "sa.key": new_key()}
 
 

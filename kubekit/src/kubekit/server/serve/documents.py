@@ -10,6 +10,7 @@ from kubekit.server.kinds.documents import negotiation
 from kubekit.server.kinds.documents.discovery import version_info
 from kubekit.server.kinds.documents.document import Document
 from kubekit.server.objects import refusals
+from kubekit.server.objects.user import NOBODY, UserInfo
 from kubekit.server.spaces.served_space import ServedSpace
 
 from . import queries
@@ -25,7 +26,7 @@ _FOR_AN_HOUR = {"Cache-Control": "public, max-age=3600"}
 class Documents:
     """Answers GET requests for paths that are not resources."""
 
-    async def answer(self, request: BaseRequest, space: ServedSpace, path: str) -> StreamResponse:
+    async def answer(self, request: BaseRequest, space: ServedSpace, path: str, user: UserInfo) -> StreamResponse:
         query = queries.parse(request.raw_path.partition("?")[2])
         accept = request.headers.get("Accept")
         path = path if path == "/metrics/" else path.rstrip("/") or "/"
@@ -34,7 +35,9 @@ class Documents:
         _check_route(path, request.method, accept)
         match path:
             case "/version":
-                return _json(version_info(space.product.name, space.product.version, space.version))
+                # Strangers could tell by it which APIs there are.
+                shown = "" if user == NOBODY else space.version
+                return _json(version_info(space.product.name, space.product.version, shown))
             case "/metrics":
                 return _metrics(space)
             case "/openid/v1/jwks":

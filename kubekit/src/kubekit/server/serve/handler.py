@@ -51,7 +51,8 @@ _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete
 class Handler:
     """Answers every request of every space."""
 
-    def __init__(self, spaces: Callable[[str], ServedSpace | None], authenticator: Authenticator, root: str) -> None:
+    def __init__(self, spaces: Callable[[str, UserInfo], ServedSpace], authenticator: Authenticator, root: str) -> None:
+        """`spaces` answers where a user, as whom somebody is recognised there, is served."""
         self._spaces, self._authenticator, self._root = spaces, authenticator, root
         self._documents = Documents()
 
@@ -76,15 +77,13 @@ class Handler:
         if queries.is_broken(raw_path):
             return Response(status=400, text="400 Bad Request")
         address = addresses.parse(raw_path, self._root)
-        space = self._spaces(address.space)
-        if space is None:
-            return page_not_found()
         query = queries.parse(raw_query)
         attributes = self._attributes(request, address, query)
+        space = self._spaces(address.space, attributes.user)
         user = self._authorized(request, space, attributes)
         if not address.plural:
             queries.check_timeout(query)
-            return await self._documents.answer(request, space, address.path)
+            return await self._documents.answer(request, space, address.path, user)
         resource = space.kinds.at(address.group, address.version, address.plural) if address.verb != "proxy" else None
         if resource is None or not _is_in_scope(resource, address, attributes.verb):
             return _nothing_there(space, address)
