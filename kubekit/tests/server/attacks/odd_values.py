@@ -73,16 +73,12 @@ TEXTS = (
     ";",
     "'\"<>",
 )
+ODD_REVISIONS: tuple[object, ...] = (-1, 0, 1, 1.5, 2**63 - 1, 2**63, -(2**63), 10**400, None, [])
+ODD_STARTS: tuple[object, ...] = (1, None, [], {}, "../a", "\x00", "\ud800", "a" * 5000)
 TOKENS = (
     *("x", "====", "e30", token(), token(v=1), token(v="meta.k8s.io/v1"), token(v="meta.k8s.io/v1", rv="1", start="a")),
-    *(
-        token(v="meta.k8s.io/v1", rv=rv, start="a")
-        for rv in (-1, 0, 1, 1.5, 2**63 - 1, 2**63, -(2**63), 10**400, None, [])
-    ),
-    *(
-        token(v="meta.k8s.io/v1", rv=1, start=start)
-        for start in (1, None, [], {}, "../a", "\x00", "\ud800", "a" * 5000)
-    ),
+    *(token(v="meta.k8s.io/v1", rv=rv, start="a") for rv in ODD_REVISIONS),
+    *(token(v="meta.k8s.io/v1", rv=1, start=start) for start in ODD_STARTS),
     *(
         token(v="meta.k8s.io/v1", rv=-1, start=start)
         for start in ("other/a\x00", "kube-system/", "default/\x00", "/", "é")
