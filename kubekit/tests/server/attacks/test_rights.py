@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from tests.http_api import Answered, Api
+from tests.server.attacks.odd_values import encoded
 from tests.server.wire import APPLY, MAPS, MERGE_PATCH
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
@@ -185,3 +186,15 @@ async def test_no_request_for_a_client_makes_an_administrator(api: Api) -> None:
     client = "kubernetes.io/kube-apiserver-client"
     assert (await ask(api, client, "team", "system:masters")).status == 403
     assert (await ask(api, client, "team")).status == 201
+
+
+@pytest.mark.parametrize(
+    "start", ["a/\x00", "kube-system/a\x00", "kube", "zzz/z\x00", "default/\x00", "/default", "\x00"]
+)
+@pytest.mark.parametrize("revision", [-1, 1])
+async def test_a_forged_token_leads_into_no_other_namespace(api: Api, start: str, revision: int) -> None:
+    forged = encoded({"v": "meta.k8s.io/v1", "rv": revision, "start": start})
+    answer = await api("GET", f"{MAPS}?limit=2&continue={forged}")
+    assert answer.status in (200, 410), answer.body
+    if answer.status == 200:
+        assert {one["metadata"]["namespace"] for one in answer.body["items"]} <= {"default"}
