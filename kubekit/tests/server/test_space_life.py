@@ -182,7 +182,7 @@ async def test_watches_of_a_removed_space_end_cleanly(server: Server) -> None:
         await server.remove_space("demo")
         assert await answer.content.read() == b""
     assert server.hub._watchers == {}
-    assert (await tenant("GET", "/api/v1/namespaces")).status == 404
+    assert (await tenant("GET", "/api/v1/namespaces")).status == 401
     await tenant.session.close()
 
 

@@ -71,8 +71,8 @@ async def test_a_token_opens_only_the_api_that_issued_it(server: Server, api: Ap
     await tenant.session.close()
 
 
-async def test_an_unknown_space_is_not_found(api: Api) -> None:
-    assert (await api("GET", "/clusters/nowhere/api/v1/namespaces")).status == 404
+async def test_nobody_is_known_to_an_unknown_space(api: Api) -> None:
+    assert (await api("GET", "/clusters/nowhere/api/v1/namespaces")).status == 401
 
 
 async def test_a_removed_space_is_gone_with_everything_in_it(server: Server) -> None:

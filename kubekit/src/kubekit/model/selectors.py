@@ -37,11 +37,9 @@ class Requirement:
         raise AssertionError(self.operator)
 
     def _compares(self, value: str) -> bool:
-        try:
-            number = int(value)
-        except ValueError:
+        number, bound = _number(value), int(self.values[0])
+        if number is None:
             return False
-        bound = int(self.values[0])
         return number > bound if self.operator == "gt" else number < bound
 
 
@@ -63,6 +61,9 @@ _NAME = r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)"
 _PREFIX = r"(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*)"
 _KEY = re.compile(rf"(?:{_PREFIX}/)?{_NAME}\Z")
 _VALUE = re.compile(rf"{_NAME}?\Z")
+_INTEGER = re.compile("[-+]?[0-9]+")
+_LONGEST_NUMBER = 64
+"""More than any label has room for."""
 _SIGNS = "=!,()<>"
 _PART = re.compile(r"==|!=|[=!,()<>]|[^\s=!,()<>]+")
 _OPERATORS = {"=": "in", "==": "in", "!=": "notin", ">": "gt", "<": "lt"}
@@ -92,7 +93,8 @@ class _LabelParser:
     """Reads a selector sign by sign, as Kubernetes does, and fails where it fails."""
 
     def __init__(self, text: str) -> None:
-        self._parts = _PART.findall(text)
+        # In Go the first NUL is the end.
+        self._parts = _PART.findall(text.partition("\0")[0])
         self._at = 0
 
     def requirements(self) -> list[Requirement]:
@@ -187,8 +189,16 @@ def _is_word(part: str) -> bool:
     return bool(part) and part[0] not in _SIGNS
 
 
+def _number(text: str) -> int | None:
+    """A number of 64 bits, as Go reads it; None for everything else."""
+    if not _INTEGER.fullmatch(text) or len(text) > _LONGEST_NUMBER:
+        return None
+    number = int(text)
+    return number if -(2**63) <= number < 2**63 else None
+
+
 def _check_number(value: str) -> None:
-    if not re.fullmatch(r"[-+]?\d+", value):
+    if _number(value) is None:
         shown = f'values[0]: Invalid value: "{value}"'
         raise SelectorError(f"{shown}: for 'Gt', 'Lt' operators, the value must be an integer")
 
@@ -246,23 +256,36 @@ class FieldSelector:
 def parse_fields(text: str) -> FieldSelector:
     """A selector such as `metadata.name=a,status.phase!=Running`. Raises SelectorError."""
     terms: list[tuple[str, bool, str]] = []
-    for part in _split_unescaped(text):
-        if not part:
+    # In this order the first of several terms about one field is found, as in Kubernetes.
+    for term in sorted(_FIELD_TERM.findall(text)):
+        if not term:
             continue
-        match = re.match(r"((?:[^=!\\]|\\.|!(?!=))*?)(!=|==|=)(.*)\Z", part, re.DOTALL)
+        match = _FIELD_OPERATOR.search(term)
         if match is None:
-            raise SelectorError(f"invalid selector: '{text}'; can't understand '{part}'")
-        terms.append((match[1], match[2] != "!=", _unescape(match[3])))
+            raise SelectorError(f"invalid selector: '{text}'; can't understand '{term}'")
+        path, value = term[: match.start()], _unescape(term[match.end() :])
+        if path or value:
+            terms.append((path, match[0] != "!=", value))
     return FieldSelector(tuple(terms))
 
 
-def _split_unescaped(text: str) -> list[str]:
-    """Split at commas that no backslash protects."""
-    return re.split(r"(?<!\\),", text)
+_FIELD_TERM = re.compile(r"(?:[^,\\]|\\.|\\\Z)+", re.DOTALL)
+"""What stands between commas that no backslash protects."""
+_FIELD_OPERATOR = re.compile(r"!=|==|=")
+_ESCAPE = re.compile(r"\\(.?)|[,=]", re.DOTALL)
 
 
 def _unescape(value: str) -> str:
-    return re.sub(r"\\([\\,=])", r"\1", value)
+    """Raises SelectorError."""
+
+    def meant(found: re.Match[str]) -> str:
+        if found[1] is None:
+            raise SelectorError(f"invalid field selector: unescaped character in value: {ord(found[0])}")
+        if not found[1] or found[1] not in "\\,=":
+            raise SelectorError(f"invalid field selector: invalid escape sequence: {found[0]}")
+        return found[1]
+
+    return _ESCAPE.sub(meant, value)
 
 
 def text_at(obj: Mapping[str, Any], path: str) -> str:

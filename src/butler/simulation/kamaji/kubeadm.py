@@ -64,7 +64,8 @@ def rights() -> Iterator[Placed]:
     yield cluster_binding("kubeadm:get-nodes", "kubeadm:get-nodes", group(JOINING))
     yield from role("kubeadm:nodes-kubeadm-config", SYSTEM, "kubeadm-config", group(JOINING), group(NODES))
     yield from role("kubeadm:kubelet-config", SYSTEM, "kubelet-config", group(JOINING), group(NODES))
-    yield from role("kubeadm:bootstrap-signer-clusterinfo", PUBLIC, "cluster-info", user("system:anonymous"))
+    # Elsewhere for anybody at all; but all tenants share an address, and strangers must not learn which there are.
+    yield from role("kubeadm:bootstrap-signer-clusterinfo", PUBLIC, "cluster-info", group(JOINING))
 
 
 def config_map(name: str, namespace: str, **data: str) -> Object:
@@ -73,10 +74,6 @@ def config_map(name: str, namespace: str, **data: str) -> Object:
 
 def group(name: str) -> Object:
     return {"apiGroup": RBAC, "kind": "Group", "name": name}
-
-
-def user(name: str) -> Object:
-    return {"apiGroup": RBAC, "kind": "User", "name": name}
 
 
 def account(name: str) -> Object:

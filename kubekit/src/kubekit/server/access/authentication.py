@@ -75,6 +75,8 @@ class Authenticator:
             if user is not None:
                 return user
         token = bearer_token(headers)
+        if token and not token.isascii():
+            raise Unauthorized
         if token:
             try:
                 return self._access(space).user_of_token(token).user

@@ -18,6 +18,8 @@ from .identities import CertificateFacts, ClientIdentity, KeyPair
 CLOCK_SKEW = timedelta(minutes=5)
 """How far a client's clock may be behind ours and still accept a fresh certificate."""
 
+_LONGEST_NAME = 64
+"""What X.509 allows for a common name."""
 _USER_UID = x509.ObjectIdentifier("1.3.6.1.4.1.57683.2")
 """The subject attribute in which Kubernetes looks for a user's UID."""
 
@@ -29,10 +31,11 @@ def new_key() -> bytes:
     )
 
 
-def new_authority(name: str, now: datetime, days: int) -> KeyPair:
-    """A self-signed certificate authority."""
+def new_authority(name: str, now: datetime, days: int, *, is_marked: bool = False) -> KeyPair:
+    """A self-signed certificate authority; with the mark of its key, nobody can guess what it is called."""
     key = _load_key(pem := new_key())
-    subject = _name(name, ())
+    mark = x509.SubjectKeyIdentifier.from_public_key(key.public_key()).digest.hex()[:16]
+    subject = _name(f"kubernetes:{mark}:{name}"[:_LONGEST_NAME] if is_marked else name, ())
     certificate = (
         _builder(subject, subject, key.public_key(), now, now + timedelta(days=days))
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
@@ -80,7 +83,7 @@ class Issuer:
             certificate.verify_directly_issued_by(self._certificate)
         except (InvalidSignature, ValueError, TypeError):
             return None
-        return _identity(certificate, der)
+        return _identity(certificate, der) if _is_for_clients(certificate) else None
 
     def _end(self, now: datetime, days: int) -> datetime:
         """Nothing outlives its authority."""
@@ -98,6 +101,15 @@ class Issuer:
             .add_extension(x509.ExtendedKeyUsage([purpose]), critical=False)
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(identifier), critical=False)
         )
+
+
+def _is_for_clients(certificate: x509.Certificate) -> bool:
+    """A certificate that does not say what it is for is for everything. Raises ValueError."""
+    try:
+        uses = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+    except x509.ExtensionNotFound:
+        return True
+    return ExtendedKeyUsageOID.CLIENT_AUTH in uses or ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE in uses
 
 
 def _identity(certificate: x509.Certificate, der: bytes) -> ClientIdentity:

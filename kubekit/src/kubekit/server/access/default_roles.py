@@ -5,7 +5,7 @@ Those for people are spelled out here; component_roles.json holds those for the 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from kubekit.model.resource import Object
-from kubekit.server.objects.user import AUTHENTICATED, MASTERS, MONITORING, SERVICE_ACCOUNTS, UNAUTHENTICATED
+from kubekit.server.objects.user import ANONYMOUS, AUTHENTICATED, MASTERS, MONITORING, SERVICE_ACCOUNTS, UNAUTHENTICATED
 
 from .rbac import GROUP
 from .rules import EVERYTHING, Rule, aggregated_rules, rules_of, uncovered
@@ -220,6 +220,32 @@ def reconciled(existing: Object, default: Object) -> Object | None:
         missing = uncovered(rules_of(existing), rules_of(default))
         wanted["rules"] = [*(existing.get("rules") or []), *(rule.wire() for rule in missing)]
     return None if wanted == existing else wanted
+
+
+_FOR_STRANGERS = "system:public-info-viewer"
+_STRANGERS = (ANONYMOUS, UNAUTHENTICATED)
+
+
+def may_concern_strangers(encoded: bytes) -> bool:
+    """Whether an object that is not decoded yet may matter to `grant_to_strangers`."""
+    return any(name.encode() in encoded for name in (*_STRANGERS, _FOR_STRANGERS))
+
+
+def grant_to_strangers(policy: Iterable[Object]) -> bool:
+    """Whether roles and bindings give those who prove nothing more than, or other than, every API does."""
+    role = [rule.wire() for rule in _PLAIN_ROLES[_FOR_STRANGERS]]
+    names = set()
+    for one in policy:
+        is_usual = one["metadata"]["name"] == _FOR_STRANGERS and "namespace" not in one["metadata"]
+        if is_usual and "roleRef" not in one:
+            names.add("role")
+            if one.get("rules") != role:
+                return True
+        elif any(subject.get("name") in _STRANGERS for subject in one.get("subjects") or ()):
+            names.add("binding")
+            if not is_usual:
+                return True
+    return names != {"role", "binding"}
 
 
 def _object(kind: str, name: str, namespace: str = "", labels: dict[str, str] | None = None) -> Object:

@@ -161,6 +161,8 @@ def wanted_user(headers: Headers) -> UserInfo | None:
     names = [name for name in headers if name[: len(_PREFIX)].lower() == _PREFIX]
     if not names:
         return None
+    if not all(_is_text(value) for name in names for value in (name, *headers.getall(name))):
+        raise BadRequest("the headers for impersonation must be UTF-8")
     extra: dict[str, tuple[str, ...]] = {}
     for header in dict.fromkeys(one.lower() for one in names):
         if header.startswith(_EXTRA_PREFIX):
@@ -174,6 +176,11 @@ def wanted_user(headers: Headers) -> UserInfo | None:
     if wanted.uid or groups or extra:
         raise BadRequest(f"requested {_go_text(wanted)} without impersonating a user name")
     return None
+
+
+def _is_text(value: str) -> bool:
+    """Whether what came in as bytes was UTF-8: what was not became surrogates."""
+    return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def _extra_problem(extra: Mapping[str, tuple[str, ...]]) -> str:

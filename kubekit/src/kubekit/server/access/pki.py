@@ -61,9 +61,6 @@ AUTHORITY_DAYS = 3650
 CERTIFICATE_DAYS = 365
 RENEW_BEFORE = timedelta(days=30)
 
-_LONGEST_NAME = 64
-"""What X.509 allows for a common name."""
-
 _PEM_BLOCK = re.compile(rb"-----BEGIN ([A-Z ]+)-----\s(.+?)-----END \1-----", re.DOTALL)
 
 
@@ -209,8 +206,8 @@ def ends_soon(certificate: bytes, now: datetime) -> bool:
 def _space_files(space: str, now: datetime) -> dict[str, bytes]:
     from .certificates import new_authority, new_key  # noqa: PLC0415 - slow to load, needed once
 
-    name = "kubernetes" if space == ROOT else f"kubernetes:{space}"[:_LONGEST_NAME]
-    authority = new_authority(name, now, AUTHORITY_DAYS)
+    # Nobody may guess it: whether TLS knows an authority of some name tells whether there is such a space.
+    authority = new_authority("kubernetes" if space == ROOT else space, now, AUTHORITY_DAYS, is_marked=space != ROOT)
     return {"ca.crt": authority.certificate, "ca.key": authority.key, "sa.key": new_key()}
 
 

@@ -43,6 +43,7 @@ API_AUDIENCE = "https://kubernetes.default.svc"
 LEGACY_ISSUER = "kubernetes/serviceaccount"
 
 _LEGACY = "kubernetes.io/serviceaccount/"
+_HEADER_MEMBERS = {"alg", "kid", "typ"}
 _LEEWAY = 60
 """Seconds two clocks may disagree, as in the real server."""
 
@@ -208,8 +209,11 @@ class TokenVerifier:
 
     def _signed_claims(self, token: str) -> dict[str, Any]:
         header, payload = _unverified(token)
-        if payload.get("iss") not in {ISSUER, LEGACY_ISSUER}:
+        if payload.get("iss") not in (ISSUER, LEGACY_ISSUER):
             raise TokenRefused
+        if header.get("alg") != SIGNING_ALGORITHM or not header.keys() <= _HEADER_MEMBERS:
+            # Nothing else was ever signed here, so there is nothing to find out.
+            raise TokenRefused("invalid signature")
         signer = self.key.signer
         if header.get("kid", signer.id) != signer.id:
             raise TokenRefused("invalid signature, no keys found")

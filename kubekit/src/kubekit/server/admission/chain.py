@@ -11,7 +11,7 @@ from kubekit.server.objects.request import Target, WriteOptions
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.schema.decoding import Malformed
 
-from . import webhook_answers, webhooks
+from . import certificate_requests, webhook_answers, webhooks
 from .host import Host
 from .limit_ranges import Limits
 from .match import Question
@@ -85,6 +85,8 @@ class Admission:
             _check_deletion(target)
         elif resource.group == _RBAC and obj is not None:
             self._host.confirm_grant(options.user, target, obj, old)
+        elif resource.storage_key == certificate_requests.RESOURCE and obj is not None:
+            certificate_requests.check(self._host, options.user, target, obj, old)
         elif obj is not None:
             self._limits.check(target, obj, old)
 

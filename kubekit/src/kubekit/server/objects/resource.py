@@ -64,7 +64,8 @@ class Behaviour(Protocol):
 
     def validate(self, obj: Object) -> list[FieldError]: ...
 
-    def validate_update(self, obj: Object, old: Object) -> list[FieldError]: ...
+    def validate_update(self, obj: Object, old: Object, part: str = "") -> list[FieldError]:
+        """`part`: the subresource by which it is changed."""
 
 
 class Translation(Protocol):

@@ -97,10 +97,10 @@ class Checks:
                 problems += scale_problems(self.resource.scale, obj)
             problems += await self._judged(obj, old, problems, warn)
         elif self.resource.behaviour is not None:
-            problems += await self._behaved(obj, self.resource.behaviour.validate_update, obj, old)
+            problems += await self._behaved(obj, self.resource.behaviour.validate_update, obj, old, part)
         return problems
 
-    async def _behaved(self, obj: Object, validate: Callable[..., list[FieldError]], *args: Object) -> list[FieldError]:
+    async def _behaved(self, obj: Object, validate: Callable[..., list[FieldError]], *args: object) -> list[FieldError]:
         """What a built-in kind says; those with expressions compile them to judge them."""
         return await aside(obj, validate, *args) if self.resource.group in _WITH_EXPRESSIONS else validate(*args)
 

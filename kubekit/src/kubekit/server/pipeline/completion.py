@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubekit.model.resource import Object
+from kubekit.server.kinds.platform import certificate_requests
 from kubekit.server.kinds.pods import pods
 from kubekit.server.objects import refusals
 from kubekit.server.objects.request import Target
@@ -31,6 +32,12 @@ def complete(space: Space, target: Target, obj: Object, user: UserInfo) -> None:
             _give_priority(space, target, obj)
         case "certificates.k8s.io/certificatesigningrequests":
             _sign_with(obj["spec"], user)
+
+
+def complete_part(space: Space, target: Target, obj: Object, old: Object) -> None:
+    """Complete what is changed by a subresource, in place."""
+    if target.subresource and target.resource.storage_key == "certificates.k8s.io/certificatesigningrequests":
+        certificate_requests.answer(target.subresource, obj, old, space.timestamp())
 
 
 def stamp(space: Space, target: Target, obj: Object) -> None:

@@ -12,10 +12,17 @@ _BY_STATUS = {
 }
 """What writing a status leaves alone, where that is more than the spec."""
 _REQUESTS = "certificates.k8s.io/certificatesigningrequests"
+_BY_PART = {
+    (_REQUESTS, "status"): ("spec", "status.conditions"),
+    (_REQUESTS, "approval"): ("spec", "status.certificate"),
+    ("/namespaces", "finalize"): ("status",),
+}
 
 
 def ownerless(target: Target) -> tuple[str, ...]:
     resource = target.resource
+    if (by_part := _BY_PART.get((resource.storage_key, target.subresource))) is not None:
+        return by_part
     if target.subresource == "status":
         return ("metadata", "spec") if resource.is_custom else _BY_STATUS.get(resource.storage_key, ("spec",))
     if resource.storage_key == _REQUESTS:

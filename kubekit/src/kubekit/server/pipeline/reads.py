@@ -21,6 +21,8 @@ from kubekit.server.store.rows import Row
 
 from .space import Space
 
+_LONGEST_VERSION = 20
+"""Digits of the largest number of 64 bits."""
 _CHUNK = 500
 _CHUNK_BYTES = 512 * 1024
 """How much of a list is read at once, and held for a client that takes its time."""
@@ -39,8 +41,10 @@ class Listing:
     """Whether nothing more belongs to the answer."""
 
 
-async def get(space: Space, target: Target) -> Answer:
-    """The newest durable version. Raises NotFound."""
+async def get(space: Space, target: Target, version: str = "") -> Answer:
+    """The newest durable version. Raises NotFound; Timeout when it is older than wanted, Unclassified."""
+    if version and (wanted := start_of(version)) > space.store.committed:
+        raise too_new(wanted, space.store.committed)
     row = space.store.get(space.bucket(target.resource), target.key)
     if row is None:
         raise refusals.not_found(target.resource, target.name)
@@ -174,6 +178,8 @@ def _position(space: Space, options: ListOptions) -> tuple[str, int]:
         token = _parse_token(options.continuation)
         if wanted:
             raise BadRequest("specifying resource version is not allowed when using continue")
+        if token.revision > space.store.committed:
+            raise too_new(token.revision, space.store.committed)
         return token.start.removesuffix("\x00"), max(token.revision, 0)
     if wanted > space.store.committed:
         raise too_new(wanted, space.store.committed)
@@ -196,7 +202,10 @@ def _parse_token(text: str) -> _Token:
         raise _bad_token(f"incorrect encoded start resourceVersion (version {token.version})")
     if not token.start:
         raise _bad_token(f"encoded start key empty (version {token.version})")
-    if ".." in token.start.split("/"):
+    if not -(2**63) <= token.revision < 2**63:
+        raise _bad_token("a number is out of range")
+    places = token.start.removeprefix("/").split("/")
+    if token.start != "/" and any(place in ("", ".", "..") for place in places):
         raise _bad_token(token.start)
     return token
 
@@ -228,9 +237,16 @@ def parse_version(text: str) -> int:
     if not text:
         return 0
     if not (text.isascii() and text.isdigit()):
-        problem = f"strconv.ParseUint: parsing {go_quoted(text)}: invalid syntax"
-        raise BadRequest(f"invalid resource version: resourceVersion: Invalid value: {go_quoted(text)}: {problem}")
-    return int(text)
+        raise _bad_version(text, "invalid syntax")
+    digits = text.lstrip("0") or "0"
+    if len(digits) > _LONGEST_VERSION or int(digits) >= 2**64:
+        raise _bad_version(text, "value out of range")
+    return int(digits)
+
+
+def _bad_version(text: str, why: str) -> BadRequest:
+    problem = f"strconv.ParseUint: parsing {go_quoted(text)}: {why}"
+    return BadRequest(f"invalid resource version: resourceVersion: Invalid value: {go_quoted(text)}: {problem}")
 
 
 def start_of(text: str) -> int:

@@ -68,11 +68,9 @@ class Space(Host):
         return Decision(answer.allowed, answer.reason)
 
     def confirm_creation(self, user: UserInfo, target: Target) -> None:
-        """Raises Forbidden when a user who may change an object may not make it."""
-        resource = target.resource
-        wanted = Attributes(
-            user, "create", resource.group, resource.version, resource.plural, "", target.namespace, target.name
-        )
+        """Raises Forbidden when a user who may do something else at a place may not create there."""
+        kind, part = target.resource, target.subresource
+        wanted = Attributes(user, "create", kind.group, kind.version, kind.plural, part, target.namespace, target.name)
         decision = self.rbac.authorize(wanted)
         if not decision.allowed:
             raise forbidden(wanted, decision.reason)

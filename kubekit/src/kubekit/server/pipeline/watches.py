@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
@@ -139,8 +139,9 @@ class Hub:
             for watcher in list(self._watchers.get(number, ())):
                 watcher.end()
 
-    def count(self) -> int:
-        return sum(len(watchers) for watchers in self._watchers.values())
+    def count(self, buckets: Iterable[int] | None = None) -> int:
+        """How many there are, over all resources or over some."""
+        return sum(len(self._watchers.get(bucket, ())) for bucket in (self._watchers if buckets is None else buckets))
 
     def _publish(self, events: list[Event]) -> None:
         heard: dict[int, list[Event]] = {}

@@ -27,7 +27,7 @@ from kubekit.server.store.rows import Row
 from . import conversion, deletion
 from .body_decoding import accept
 from .commit import encode, stage
-from .completion import complete, stamp
+from .completion import complete, complete_part, stamp
 from .ignored_fields import ownerless
 from .space import Space
 
@@ -39,6 +39,8 @@ _KEPT_FIELDS = ("creationTimestamp", "generation", "selfLink")
 """What an update leaves as it was, whatever it says."""
 _IMMUTABLE_FIELDS = ("uid", "deletionGracePeriodSeconds")
 """What an update need not mention, but may not change."""
+_PARTS = {"status": "status", "approval": "status", "finalize": "spec"}
+"""The member that a subresource changes."""
 _CHOSEN_FIELDS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 """What the server alone chooses for a new object."""
 
@@ -180,12 +182,14 @@ async def _replace(
             keep_times(obj, old)
         if not target.subresource:
             resource.behaviour.prepare_update(obj, old)
+        complete_part(space, target, obj, old)
     taken = space.addresses.assign(target, obj, is_trial=options.dry_run)
     obj["metadata"]["resourceVersion"] = str(row.revision)
     # A controller that notes something in an annotation together with a status has not changed what is wanted.
     if target.subresource != "status" and _spec_changed(resource, obj, old):
         obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
     if obj == old and conversion.is_up_to_date(resource, row):
+        space.admission.check("UPDATE", target, obj, old, options)
         return Answer(resource, encode(old))
     problems = await space.checks(resource).validate_update(obj, old, options.warn, part=target.subresource)
     problems = problems or taken
@@ -274,7 +278,7 @@ def _begin_count(resource: Resource, obj: Object) -> None:
 def _carried_over(target: Target, obj: Object, old: Object) -> Object:
     """What an update may not change: identity, and the part that belongs to the other endpoint."""
     if target.subresource:
-        part = "status" if target.subresource == "status" else ""
+        part = _PARTS.get(target.subresource, "")
         meta = _metadata_for_part(target, obj["metadata"], old["metadata"])
         kept = {name: value for name, value in old.items() if name != part}
         obj = {**kept, "metadata": meta, **({part: obj[part]} if part in obj else {})}
@@ -298,7 +302,7 @@ def _carried_over(target: Target, obj: Object, old: Object) -> Object:
 
 def _metadata_for_part(target: Target, meta: Object, before: Object) -> Object:
     """The metadata after a change by way of a subresource: built-in kinds take most of it from a status too."""
-    if target.resource.is_custom or target.subresource != "status":
+    if target.resource.is_custom or target.subresource not in _PARTS:
         kept = {**before}
         if "managedFields" in meta:
             kept["managedFields"] = meta["managedFields"]

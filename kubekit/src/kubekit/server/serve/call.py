@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from aiohttp.web import BaseRequest, RequestKey
 
@@ -19,6 +21,17 @@ WARNINGS = RequestKey("warnings", list[str])
 """Where a request keeps what its answer warns of."""
 
 
+@lru_cache(maxsize=256)
+def _media_type(header: str) -> str:
+    """The type without its parameters; all of the header if they cannot be read, which is no type that anyone takes."""
+    found = _MEDIA_TYPE.fullmatch(header)
+    return found[1].lower() if found else header.lower()
+
+
+_TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # noqa: S105 - a word of a header
+_MEDIA_TYPE = re.compile(rf'\s*([^;\s]+)\s*(?:;\s*(?:{_TOKEN}=(?:{_TOKEN}|"[^"]*")\s*)?)*')
+
+
 @dataclass(slots=True)
 class Call:
     """A request that is understood and allowed."""
@@ -33,7 +46,7 @@ class Call:
 
     @property
     def media_type(self) -> str:
-        return str(self.request.headers.get("Content-Type", "")).partition(";")[0].strip().lower()
+        return _media_type(self.request.headers.get("Content-Type", ""))
 
     def view(self) -> answers.View:
         headers = self.request.headers

@@ -10,6 +10,7 @@ from kubekit.server.kinds.documents import negotiation
 from kubekit.server.kinds.documents.discovery import version_info
 from kubekit.server.kinds.documents.document import Document
 from kubekit.server.objects import refusals
+from kubekit.server.objects.user import NOBODY, UserInfo
 from kubekit.server.spaces.served_space import ServedSpace
 
 from . import queries
@@ -18,22 +19,25 @@ from .answers import UNCACHED
 _HEALTH = ("healthz", "livez", "readyz")
 _OPENAPI = "/openapi/v3/"
 _PLAIN = {**UNCACHED, "X-Content-Type-Options": "nosniff"}
+_GET_ONLY = ("/version", "/openid/v1/jwks", "/.well-known/openid-configuration")
 _FOR_AN_HOUR = {"Cache-Control": "public, max-age=3600"}
 
 
 class Documents:
     """Answers GET requests for paths that are not resources."""
 
-    async def answer(self, request: BaseRequest, space: ServedSpace, path: str) -> StreamResponse:
+    async def answer(self, request: BaseRequest, space: ServedSpace, path: str, user: UserInfo) -> StreamResponse:
         query = queries.parse(request.raw_path.partition("?")[2])
         accept = request.headers.get("Accept")
-        path = path.rstrip("/") or "/"
+        path = path if path == "/metrics/" else path.rstrip("/") or "/"
         if path.split("/")[1] in _HEALTH:
             return _health(space, path, query)
         _check_route(path, request.method, accept)
         match path:
             case "/version":
-                return _json(version_info(space.product.name, space.product.version, space.version))
+                # Strangers could tell by it which APIs there are.
+                shown = "" if user == NOBODY else space.version
+                return _json(version_info(space.product.name, space.product.version, shown))
             case "/metrics":
                 return _metrics(space)
             case "/openid/v1/jwks":
@@ -64,7 +68,7 @@ class Documents:
 def _check_route(path: str, method: str, accept: str | None) -> None:
     """Some documents look at how they are asked for. Raises MethodNotAllowed, NotAcceptable."""
     first, *rest = path.split("/")[1:]
-    is_strict = path == "/version" or first == "api" or (first == "apis" and len(rest) > 1)
+    is_strict = path in _GET_ONLY or first == "api" or (first == "apis" and len(rest) > 1)
     if is_strict and method != "GET":
         raise refusals.method_not_allowed()
     if path == "/api":

@@ -42,13 +42,17 @@ log = logging.getLogger("kubekit.server")
 
 _ABOUT_MANY = ("list", "watch")
 """Verbs for which the name in a field selector counts as that of the object."""
+_READS = ("get", "list", "watch")
+_PARTS = ("", "status", "approval", "finalize")
+"""Endpoints through which an object, or a part of it, is written like any other."""
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "GET": "get", "HEAD": "get"}
 
 
 class Handler:
     """Answers every request of every space."""
 
-    def __init__(self, spaces: Callable[[str], ServedSpace | None], authenticator: Authenticator, root: str) -> None:
+    def __init__(self, spaces: Callable[[str, UserInfo], ServedSpace], authenticator: Authenticator, root: str) -> None:
+        """`spaces` answers where a user, as whom somebody is recognised there, is served."""
         self._spaces, self._authenticator, self._root = spaces, authenticator, root
         self._documents = Documents()
 
@@ -73,20 +77,18 @@ class Handler:
         if queries.is_broken(raw_path):
             return Response(status=400, text="400 Bad Request")
         address = addresses.parse(raw_path, self._root)
-        space = self._spaces(address.space)
-        if space is None:
-            return page_not_found()
         query = queries.parse(raw_query)
         attributes = self._attributes(request, address, query)
+        space = self._spaces(address.space, attributes.user)
         user = self._authorized(request, space, attributes)
         if not address.plural:
             queries.check_timeout(query)
-            return await self._documents.answer(request, space, address.path)
-        resource = space.kinds.at(address.group, address.version, address.plural)
+            return await self._documents.answer(request, space, address.path, user)
+        resource = space.kinds.at(address.group, address.version, address.plural) if address.verb != "proxy" else None
         if resource is None or not _is_in_scope(resource, address, attributes.verb):
             return _nothing_there(space, address)
-        # What stands behind the name of a subresource of a custom kind, nobody looks at.
-        subresource = address.subresource.partition("/")[0] if resource.is_custom else address.subresource
+        # What stands behind the name of a subresource of a custom kind, nobody looks at; behind a proxy, others do.
+        subresource = address.part if resource.is_custom or address.part == "proxy" else address.subresource
         target = Target(resource, address.namespace, address.name, subresource)
         if resource.deprecation:
             request[WARNINGS] = [resource.deprecation]
@@ -107,9 +109,9 @@ class Handler:
             address.group,
             address.version,
             address.plural,
-            address.subresource,
+            address.part,
             address.name if address.plural == "namespaces" and address.name else address.namespace,
-            address.name or (queries.named(query) if verb in _ABOUT_MANY else ""),
+            address.name or (queries.named(query) if verb in _ABOUT_MANY and not address.verb else ""),
         )
 
     def _authorized(self, request: BaseRequest, space: ServedSpace, attributes: Attributes) -> UserInfo:
@@ -124,15 +126,17 @@ class Handler:
         return attributes.user
 
     async def _dispatch(self, call: Call) -> StreamResponse:
-        queries.check_timeout(call.query)
         target, verb = call.target, call.verb
+        if verb != "watch":
+            queries.check_timeout(call.query)
         _check_name(target.name)
         offered = subresources.verbs(target)
         if offered is None or (target.name and not target.subresource and offered == ("create",)):
             raise _no_such_subresource(target)
-        if verb not in offered or call.request.method == "HEAD" or not _fits_place(target, verb):
+        is_method = verb not in _READS or call.request.method == "GET"
+        if verb not in offered or not is_method or not _fits_place(target, verb):
             raise _not_offered(target, verb)
-        if target.subresource and target.subresource != "status":
+        if target.subresource not in _PARTS:
             return await subresources.answer(call)
         if target.resource.verbs == ("create",):
             return await subresources.review(call)
@@ -200,9 +204,9 @@ def _layout(request: BaseRequest) -> answers.Layout:
 
 
 def _verb(method: str, address: Address, query: Query) -> str:
+    if address.verb:
+        return address.verb
     verb = _VERBS.get(method, "")
-    if address.is_legacy_watch and verb == "get":
-        return "watch"
     if verb == "get" and not address.name:
         return "watch" if queries.is_true(query, "watch") else "list"
     if verb == "delete" and not address.name:
@@ -212,8 +216,8 @@ def _verb(method: str, address: Address, query: Query) -> str:
 
 async def _get(call: Call) -> StreamResponse:
     view = call.view()
-    reads.start_of(call.query.get("resourceVersion", ""))
-    return answers.one(await reads.get(call.space, call.target), view, warnings=view.warnings)
+    found = await reads.get(call.space, call.target, call.query.get("resourceVersion", ""))
+    return answers.one(found, view, warnings=view.warnings)
 
 
 async def _list(call: Call) -> StreamResponse:

@@ -8,8 +8,9 @@ from types import MappingProxyType
 from typing import Any, cast
 from urllib.parse import unquote_plus
 
-from kubekit.errors import BadRequest, FieldError, FieldProblem, invalid, not_supported
+from kubekit.errors import BadRequest, FieldError, FieldProblem, go_quoted, invalid, not_supported
 from kubekit.model.selectors import FieldSelector, LabelSelector, SelectorError, parse_fields, parse_labels
+from kubekit.server.objects import name_rules
 from kubekit.server.objects.cel.language.times import duration
 from kubekit.server.objects.object_metadata import field_manager_problems
 from kubekit.server.objects.request import DeleteOptions, FieldValidation, ListOptions, WatchOptions
@@ -30,6 +31,7 @@ _VALIDATIONS = ("", "Ignore", "Strict", "Warn")
 APPLY = "apply"
 _PATCHES = {"PatchOptions": "PatchOptions", APPLY: "PatchOptions"}
 _BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2})")
+_INTEGER = re.compile("[+-]?[0-9]+")
 _PROPAGATIONS = ("Foreground", "Background", "Orphan")
 DEFAULT_WATCH_SECONDS = 3600.0
 
@@ -76,14 +78,15 @@ def list_options(query: Query) -> ListOptions:
     if not query:
         return ListOptions()
     labels, fields = _selectors(query)
-    _number(query, "timeoutSeconds")
+    limit, _ = _number(query, "limit"), _number(query, "timeoutSeconds")
     problems = list(_list_problems(query))
     if problems:
         raise invalid("ListOptions", "meta.k8s.io", "", problems)
     return ListOptions(
         labels=labels,
         fields=fields,
-        limit=_limit(query),
+        # Whoever takes any version gets all there is at once, as from a cache.
+        limit=0 if query.get("resourceVersion") == "0" else max(limit, 0),
         continuation=query.get("continue", ""),
         resource_version=query.get("resourceVersion", ""),
         version_match=cast(Any, query.get("resourceVersionMatch", "")),
@@ -93,6 +96,7 @@ def list_options(query: Query) -> ListOptions:
 def watch_options(query: Query) -> WatchOptions:
     """Raises BadRequest or Invalid."""
     labels, fields = _selectors(query)
+    seconds, _ = _number(query, "timeoutSeconds"), _number(query, "limit")
     initial = is_true(query, "sendInitialEvents") if "sendInitialEvents" in query else None
     match = query.get("resourceVersionMatch", "")
     if initial is None and not match and query.get("resourceVersion", "") in ("", "0"):
@@ -107,7 +111,7 @@ def watch_options(query: Query) -> WatchOptions:
         resource_version=query.get("resourceVersion", ""),
         bookmarks=is_true(query, "allowWatchBookmarks"),
         send_initial_events=initial,
-        timeout=float(_number(query, "timeoutSeconds")) or DEFAULT_WATCH_SECONDS,
+        timeout=float(seconds) or DEFAULT_WATCH_SECONDS,
     )
 
 
@@ -188,7 +192,7 @@ def delete_options(query: Query, body: Mapping[str, Any] | None) -> DeleteOption
     elif "dryRun" in query:
         given["dryRun"] = query.all("dryRun")
     conditions = given.get("preconditions") or {}
-    propagation = given.get("propagationPolicy") or query.get("propagationPolicy", "")
+    propagation = given.get("propagationPolicy") or query.get("propagationPolicy")
     orphan = given.get("orphanDependents")
     if orphan is None and "orphanDependents" in query:
         orphan = is_true(query, "orphanDependents")
@@ -196,10 +200,10 @@ def delete_options(query: Query, body: Mapping[str, Any] | None) -> DeleteOption
     if orphan is not None and not propagation:
         propagation = "Orphan" if orphan else "Background"
     grace = given.get("gracePeriodSeconds")
-    if grace is None and query.get("gracePeriodSeconds"):
+    if grace is None and "gracePeriodSeconds" in query:
         grace = _number(query, "gracePeriodSeconds")
     return DeleteOptions(
-        propagation=cast(Any, propagation),
+        propagation=cast(Any, propagation or ""),
         grace_period=grace,
         uid=conditions.get("uid") or "",
         resource_version=conditions.get("resourceVersion") or "",
@@ -207,12 +211,12 @@ def delete_options(query: Query, body: Mapping[str, Any] | None) -> DeleteOption
     )
 
 
-def _check_delete(given: Mapping[str, Any], propagation: str, orphan: bool | None) -> None:
+def _check_delete(given: Mapping[str, Any], propagation: str | None, orphan: bool | None) -> None:
     problems = []
     if propagation and orphan is not None:
         detail = "orphanDependents and deletionPropagation cannot be both set"
         problems.append(FieldError(FieldProblem.INVALID, "propagationPolicy", detail, propagation))
-    if propagation and propagation not in _PROPAGATIONS:
+    if propagation is not None and propagation not in _PROPAGATIONS:
         problems.append(not_supported("propagationPolicy", propagation, (*_PROPAGATIONS, "nil")))
     if any(value != "All" for value in given.get("dryRun") or ()):
         problems.append(not_supported("dryRun", given["dryRun"], ("All",)))
@@ -222,13 +226,16 @@ def _check_delete(given: Mapping[str, Any], propagation: str, orphan: bool | Non
 
 def named(query: Query) -> str:
     """The one name a field selector asks for, so that who may see one object may also list just that."""
-    text = query.get("fieldSelector")
-    if not text:
+    if not query.get("fieldSelector"):
         return ""
     try:
-        return parse_fields(text).exactly("metadata.name") or ""
-    except SelectorError:
+        name = _selectors(query)[1].exactly("metadata.name") or ""
+        _number(query, "limit")
+        _number(query, "timeoutSeconds")
+    except BadRequest:
+        # Nothing is believed of a query that cannot be read as a whole.
         return ""
+    return "" if any(name_rules.path_segment(name)) else name
 
 
 def _selectors(query: Query) -> tuple[LabelSelector, FieldSelector]:
@@ -240,17 +247,15 @@ def _selectors(query: Query) -> tuple[LabelSelector, FieldSelector]:
     return labels, fields
 
 
-def _limit(query: Query) -> int:
-    """Whoever takes any version gets all there is at once, as from a cache."""
-    limit = max(_number(query, "limit"), 0)
-    return 0 if query.get("resourceVersion") == "0" else limit
-
-
 def _number(query: Query, name: str) -> int:
-    text = query.get(name, "")
-    if not text:
+    """Raises BadRequest for what is no number of 64 bits."""
+    text = query.get(name)
+    if text is None:
         return 0
-    try:
-        return int(text)
-    except ValueError:
-        raise BadRequest(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+    if not _INTEGER.fullmatch(text):
+        raise BadRequest(f"strconv.ParseInt: parsing {go_quoted(text)}: invalid syntax")
+    digits = text.lstrip("+-0")
+    number = int(f"{'-' if text[0] == '-' else ''}{digits[:20] or 0}")
+    if len(digits) > 19 or not -(2**63) <= number < 2**63:
+        raise BadRequest(f"strconv.ParseInt: parsing {go_quoted(text)}: value out of range")
+    return number

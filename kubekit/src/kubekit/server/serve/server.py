@@ -17,14 +17,12 @@ from ipaddress import ip_address
 from pathlib import Path
 from types import TracebackType
 
-from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
-
 from kubekit.clock import Chance, Clock, SystemChance, SystemClock
 from kubekit.errors import DataInUse, StorageError
 from kubekit.server.access import kubeconfig, private_files
-from kubekit.server.access.authentication import Authenticator
+from kubekit.server.access.authentication import Authenticator, SpaceAccess
 from kubekit.server.access.pki import ROOT, Pki
+from kubekit.server.objects.user import NOBODY, UserInfo
 from kubekit.server.pipeline.service_addresses import SERVICE_NETWORK
 from kubekit.server.pipeline.watches import Hub
 from kubekit.server.spaces.background.housekeeping import Housekeeping
@@ -35,12 +33,10 @@ from kubekit.server.spaces.served_space import ServedSpace
 from kubekit.server.spaces.spaces import Spaces
 from kubekit.server.store.store import Store
 
+from .connections import Connections
 from .handler import Handler
 
 log = logging.getLogger("kubekit.server")
-connections = logging.getLogger("kubekit.server.connections")
-# What is not HTTP is the client's problem, and it is told so.
-connections.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError)))
 
 _STOP_PATIENCE = 5.0
 _BACKLOG = 1024
@@ -65,7 +61,7 @@ class Server:
         self._clock, self._chance = clock or SystemClock(), chance or SystemChance()
         self._names, self.product = tuple(names), product or Product()
         self.looked_at: Callable[[str], None] = lambda _: None
-        """Called with the name of the space whenever a request for one comes in from outside."""
+        """Called with the name of the space whenever one of its users asks it for something from outside."""
 
     @property
     def root(self) -> ServedSpace:
@@ -161,14 +157,8 @@ class Server:
 
     async def _bind(self) -> None:
         """Take the port, without answering yet: objects tell which one it is."""
-        authenticator = Authenticator(lambda space: self.spaces[space].access, self._clock)
-        self._runner = web.Server(
-            Handler(self._find, authenticator, ROOT),
-            keepalive_timeout=300,
-            access_log=None,
-            auto_decompress=False,
-            logger=connections,
-        )
+        authenticator = Authenticator(self._access, self._clock)
+        self._runner = Connections(Handler(self._find, authenticator, ROOT))
         self._listener = await asyncio.get_running_loop().create_server(
             self._runner,
             self._host,
@@ -182,11 +172,15 @@ class Server:
         )
         self.port: int = self._listener.sockets[0].getsockname()[1]
 
-    def _find(self, name: str) -> ServedSpace | None:
-        found = self.spaces.get(name)
-        if found is not None:
-            self.looked_at(name)
-        return found
+    def _access(self, name: str) -> SpaceAccess:
+        return self.spaces.access(name)
+
+    def _find(self, name: str, user: UserInfo) -> ServedSpace:
+        """Where a user is served who is recognised there; who shows nothing learns nothing of it, and wakes nobody."""
+        if user is NOBODY:
+            return self.spaces.for_strangers(name)
+        self.looked_at(name)
+        return self.spaces[name]
 
     def _location(self) -> Location:
         address = self._listener.sockets[0].getsockname()[0]

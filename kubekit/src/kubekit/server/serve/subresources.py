@@ -6,28 +6,22 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp.web import StreamResponse
 
-from kubekit.errors import BadRequest, ServiceUnavailable, invalid
+from kubekit.errors import BadRequest, ServiceUnavailable
 from kubekit.model.resource import Object
 from kubekit.server.access import reviews, token_requests
 from kubekit.server.kinds.builtin import catalogue
 from kubekit.server.kinds.builtin.go_shape import shape_of_kind
 from kubekit.server.kinds.pods.parts import PARTS
-from kubekit.server.objects import object_metadata
 from kubekit.server.objects.apply import Writer, record_create
 from kubekit.server.objects.request import Target, WriteOptions
 from kubekit.server.objects.resource import ALL_VERBS, Resource
 from kubekit.server.pipeline import (
     binding,
     body_decoding,
-    commit,
-    deletion,
     eviction,
-    patches,
     reads,
     scale_subresource,
-    writes,
 )
-from kubekit.server.store.changes import Change
 
 from . import answers, pod_endpoints, queries, request_body
 from .call import Call
@@ -123,89 +117,12 @@ async def _bind(call: Call) -> StreamResponse:
     return _success(call)
 
 
-async def _finalize(call: Call) -> StreamResponse:
-    """Replace the finalizers in a namespace's spec; the last one gone, it goes."""
-    wanted = await _named_body(call)
-    target = Target(call.target.resource, "", call.target.name)
-    finalizers = (wanted.get("spec") or {}).get("finalizers") or []
-    if problems := list(object_metadata.unqualified(finalizers, "spec.finalizers")):
-        raise invalid("Namespace", "", target.name, problems)
-
-    def build(live: Object) -> Object:
-        live["spec"] = {"finalizers": finalizers} if finalizers else {}
-        return live
-
-    obj = await _store_directly(call, target, build)
-    return answers.document({"apiVersion": "v1", "kind": "Namespace", **obj}, view=call.view())
-
-
-async def _approve(call: Call) -> StreamResponse:
-    """Set the approval conditions of a CertificateSigningRequest."""
-    if call.verb == "get":
-        return answers.one(await reads.get(call.space, call.target), call.view())
-    change = await _approval(call)
-    target = Target(call.target.resource, "", call.target.name)
-    now = call.space.timestamp()
-
-    def build(live: Object) -> Object:
-        wanted = change(live)
-        _take_over(wanted["metadata"], live["metadata"])
-        status = live.setdefault("status", {})
-        conditions = (wanted.get("status") or {}).get("conditions") or []
-        status["conditions"] = [_dated(one, status.get("conditions") or [], now) for one in conditions]
-        return live
-
-    obj = await _store_directly(call, target, build)
-    resource = target.resource
-    return answers.document({"apiVersion": resource.api_version, "kind": resource.kind, **obj}, view=call.view())
-
-
-async def _approval(call: Call) -> Callable[[Object], Object]:
-    """What the stored request is to become, by an update or a patch."""
-    if call.verb == "update":
-        wanted = await _named_body(call)
-        return lambda live: wanted
-    patch = await request_body.read_patch(call, call.write_options("PatchOptions"))
-    return lambda live: patches.patched(call.target, call.media_type, live, patch)
-
-
-def _take_over(wanted: Object, meta: Object) -> None:
-    """The metadata that any endpoint of a built-in kind may change."""
-    for name in ("labels", "annotations"):
-        meta.pop(name, None)
-        if wanted.get(name):
-            meta[name] = wanted[name]
-
-
-def _dated(condition: Object, before: list[Object], now: str) -> Object:
-    """A condition with the times its author left out; one that held before keeps when it began to."""
-    same = (one for one in before if (one["type"], one["status"]) == (condition["type"], condition["status"]))
-    began = next((one["lastTransitionTime"] for one in same if one.get("lastTransitionTime")), now)
-    given = {name: value for name, value in condition.items() if value is not None}
-    return {"lastUpdateTime": now, "lastTransitionTime": began, **given}
-
-
-async def _store_directly(call: Call, target: Target, build: Callable[[Object], Object]) -> Object:
-    """For changes that by their nature touch what an ordinary update must not."""
-    row = call.space.existing(target)
-    old, obj = row.decode(), build(row.decode())
-    options = call.write_options("UpdateOptions")
-    whole = Target(target.resource, target.namespace, target.name, call.target.subresource)
-    writes.record(call.space, whole, obj, old, options.manager)
-    if obj != old and not options.dry_run:
-        change = Change.DELETED if deletion.is_finished(target.resource, obj) else Change.MODIFIED
-        await commit.stage(call.space, target, change, obj, row)
-    return obj
-
-
 _HANDLERS: dict[tuple[str, str], Callable[[Call], Awaitable[StreamResponse]]] = {
     ("/serviceaccounts", "token"): _token,
     ("/pods", "eviction"): _evict,
     ("/pods", "binding"): _bind,
     **{("/pods", name): pod_endpoints.change_part for name in PARTS},
     **{("/pods", name): pod_endpoints.stream for name in pod_endpoints.STREAMS},
-    ("/namespaces", "finalize"): _finalize,
-    ("certificates.k8s.io/certificatesigningrequests", "approval"): _approve,
 }
 
 
@@ -244,14 +161,6 @@ def _tidy_spec(resource: Resource, request: Object) -> None:
     spec = shape.below("spec") if shape is not None else None
     if spec is not None and "spec" in request:
         spec.apply(request["spec"])
-
-
-async def _named_body(call: Call) -> Object:
-    """An object of the kind itself, which must name what the URL names."""
-    body = await request_body.read_object(call, options := call.write_options("UpdateOptions"))
-    obj = body_decoding.understood(call.space, call.target.resource, body, options)
-    body_decoding.check_name(call.target, obj["metadata"])
-    return obj
 
 
 def _success(call: Call) -> StreamResponse:

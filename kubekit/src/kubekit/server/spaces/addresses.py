@@ -22,7 +22,16 @@ class Address:
     plural: str = ""
     name: str = ""
     subresource: str = ""
-    is_legacy_watch: bool = False
+    verb: str = ""
+    """What the path itself says is to be done: how old clients watch, whatever their method."""
+
+    @property
+    def part(self) -> str:
+        """The subresource whose rights count; what stands behind it is its own affair."""
+        return self.subresource.partition("/")[0]
+
+
+_VERBS = ("watch", "proxy")
 
 
 @lru_cache(maxsize=4096)
@@ -43,8 +52,8 @@ def parse(raw_path: str, root: str) -> Address:
 
 
 def _resource(space: str, path: str, group: str, version: str, rest: list[str]) -> Address:
-    is_watch = rest[0] == "watch" and len(rest) > 1
-    if is_watch:
+    verb = rest[0] if rest[0] in _VERBS and len(rest) > 1 else ""
+    if verb:
         rest = rest[1:]
     namespace = ""
     if rest[0] == "namespaces" and len(rest) > 1:
@@ -53,6 +62,6 @@ def _resource(space: str, path: str, group: str, version: str, rest: list[str]) 
             rest = rest[2:]
         else:
             # A namespace is itself a resource, kept outside of namespaces.
-            return Address(space, path, group, version, "", "namespaces", rest[1], "/".join(rest[2:]), is_watch)
+            return Address(space, path, group, version, "", "namespaces", rest[1], "/".join(rest[2:]), verb)
     plural, name, subresource = rest[0], rest[1] if len(rest) > 1 else "", "/".join(rest[2:])
-    return Address(space, path, group, version, namespace, plural, name, subresource, is_watch)
+    return Address(space, path, group, version, namespace, plural, name, subresource, verb)

@@ -15,7 +15,7 @@ from kubekit.model.resource import Object
 from kubekit.server.access.authentication import SpaceAccess
 from kubekit.server.access.identities import KeyPair
 from kubekit.server.access.impersonation import Impersonator
-from kubekit.server.access.pki import SpaceKeys
+from kubekit.server.access.pki import ROOT, SpaceKeys
 from kubekit.server.access.rbac import Rbac
 from kubekit.server.access.tokens import SigningKey, TokenIssuer, TokenVerifier
 from kubekit.server.kinds import crds
@@ -205,7 +205,15 @@ class ServedSpace(Space):
         }
 
     def figures(self) -> list[tuple[str, str, str, int]]:
-        """Name, type, meaning and value of each metric."""
+        """Name, type, meaning and value of each metric: the root's are of the whole server, those of others theirs."""
+        if self.name != ROOT:
+            resources = (one for one in self.store.resources(self.name) if one != space_record.RESOURCE)
+            count = sum(len(self.store.keys_in(self.name, one)) for one in resources)
+            watchers = self.hub.count(self.store.buckets_of(self.name))
+            return [
+                ("kubekit_server_objects", "gauge", "Objects stored in this API.", count),
+                ("kubekit_server_watchers", "gauge", "Open watches of this API.", watchers),
+            ]
         return [
             ("kubekit_server_objects", "gauge", "Objects stored over all APIs.", self.store.count()),
             ("kubekit_server_revision", "counter", "Newest durable revision.", self.store.committed),

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from functools import cached_property, partial
 from weakref import WeakValueDictionary
 
 import msgspec
 
 from kubekit.clock import Chance, Clock
 from kubekit.errors import DataDamaged
+from kubekit.model.resource import Object
+from kubekit.server.access import default_roles
+from kubekit.server.access.authentication import SpaceAccess
 from kubekit.server.access.identities import KeyPair
 from kubekit.server.access.pki import ADMIN, CERTIFICATE_DAYS, ROOT, Pki, ends_soon, new_space_keys
+from kubekit.server.access.rbac import GROUP as RBAC
+from kubekit.server.access.tokens import SigningKey, TokenVerifier
 from kubekit.server.kinds.registry import Kinds
 from kubekit.server.objects.user import MASTERS
 from kubekit.server.pipeline.service_addresses import SERVICE_NETWORK
@@ -30,6 +36,8 @@ from .product import Product
 from .served_space import ServedSpace, Surroundings, built_in
 from .space_record import Begun, Record
 
+_NOWHERE = ""
+"""The name of no API."""
 _BASES = "base"
 """Where the root keeps the bases of all spaces; no kind can ever be kept in the same place."""
 
@@ -55,6 +63,10 @@ class Spaces(Mapping[str, ServedSpace]):
         self._patterns: dict[tuple[str, str], Pattern] = {}
         self._bases: dict[str, Base] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._doors: dict[str, SpaceAccess] = {}
+        """What opens the APIs that sleep, as far as somebody has knocked."""
+        self._generous: dict[str, bool] = {}
+        """Whether one that sleeps grants something to strangers."""
         self._stop_listening = store.listen(self._see)
 
     async def open(self) -> None:
@@ -99,6 +111,7 @@ class Spaces(Mapping[str, ServedSpace]):
             if name not in self._names:
                 return
             self._names.discard(name)
+            self._forget_door(name)
             space = self._awake.pop(name, None)
             if space is not None:
                 space.vanish()
@@ -120,6 +133,35 @@ class Spaces(Mapping[str, ServedSpace]):
             certificate = space.keys.authority.renew_client_certificate(key, ADMIN, [MASTERS], CERTIFICATE_DAYS, now)
             space.renew_admin(KeyPair(certificate, key))
         return space.keys.admin
+
+    def access(self, name: str) -> SpaceAccess:
+        """What opens an API, without waking it; for one that does not exist, what opens nothing."""
+        if (space := self._awake.get(name)) is not None:
+            return space.access
+        if name not in self._names:
+            return self.elsewhere.access
+        if name not in self._doors:
+            keys = self._record(name)[0].keys(name) or self._pki.keys
+            verifier = TokenVerifier(SigningKey(keys.signing_key), self._around.clock, partial(self._lookup, name))
+            self._doors[name] = SpaceAccess(keys.authority, verifier)
+        return self._doors[name]
+
+    def for_strangers(self, name: str) -> ServedSpace:
+        """The API that answers who proves nothing. It is woken only if it grants them more than others do."""
+        space = self._awake.get(name)
+        if space is not None:
+            return space
+        return self[name] if name in self._names and self._grants_to_strangers(name) else self.elsewhere
+
+    @cached_property
+    def elsewhere(self) -> ServedSpace:
+        """An API that nobody has, with what every API begins with. It answers strangers for all that do not exist, or
+        sleep, so that nobody can tell which do."""
+        keys = new_space_keys(_NOWHERE, self._around.clock.now())
+        space = ServedSpace(_NOWHERE, self._around, Record.of(beginnings.fingerprint(), SERVICE_NETWORK, keys), keys)
+        for obj in default_roles.bootstrap_objects():
+            space.rbac.upsert(obj["kind"], obj)
+        return space
 
     @property
     def awake(self) -> frozenset[str]:
@@ -203,9 +245,27 @@ class Spaces(Mapping[str, ServedSpace]):
         record, revision = self._record(name)
         keys = record.keys(name) or self._pki.keys
         space = self._awake[name] = ServedSpace(name, self._around, record, keys)
+        self._forget_door(name)
         space.prefix = f"/{addresses.SPACES}/{name}" if name != ROOT else ""
         space.load(revision)
         return space
+
+    def _forget_door(self, name: str) -> None:
+        self._doors.pop(name, None)
+        self._generous.pop(name, None)
+
+    def _lookup(self, space: str, plural: str, namespace: str, name: str) -> Object | None:
+        return self[space].lookup(plural, namespace, name)
+
+    def _grants_to_strangers(self, name: str) -> bool:
+        if name not in self._generous:
+            self._generous[name] = default_roles.grant_to_strangers(
+                row.decode()
+                for resource in (f"{RBAC}/clusterrolebindings", f"{RBAC}/rolebindings", f"{RBAC}/clusterroles")
+                for row in self._store.rows(name, resource)
+                if default_roles.may_concern_strangers(row.value)
+            )
+        return self._generous[name]
 
     def _record(self, name: str) -> tuple[Record, int]:
         """What is known of an API, and since which revision; begun for one that was made before there were records."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from kubekit.errors import FieldError
@@ -51,6 +51,8 @@ class BuiltIn:
     carry: Comparison = _nothing_more
     check: Check = _fine
     check_update: UpdateCheck | None = None
+    check_part: Mapping[str, UpdateCheck] = field(default_factory=dict)
+    """What is checked instead of an update by a subresource."""
     remarks: Callable[[Object], list[str]] = _no_remarks
     """What a client should know about what it writes; it is told of a new object, and of a change that counts."""
     first_remarks: Callable[[Object], list[str]] = _no_remarks
@@ -114,8 +116,9 @@ class BuiltIn:
     def validate(self, obj: Object) -> list[FieldError]:
         return self.check(obj)
 
-    def validate_update(self, obj: Object, old: Object) -> list[FieldError]:
-        return self.check(obj) if self.check_update is None else self.check_update(obj, old)
+    def validate_update(self, obj: Object, old: Object, part: str = "") -> list[FieldError]:
+        check = self.check_part.get(part, self.check_update)
+        return self.check(obj) if check is None else check(obj, old)
 
 
 def part_of(obj: Object, path: str) -> Any:

@@ -8,7 +8,7 @@ from functools import cache
 from kubekit.model.resource import Object
 
 from ..network import endpoint_slices, ingress, network_policies, service_networks, services
-from ..platform import admission, cluster, config, core, device_slices, devices, quotas, rbac
+from ..platform import admission, certificate_requests, cluster, config, core, device_slices, devices, quotas, rbac
 from ..pods import pods
 from ..storage import claims, csi, persistent_volumes
 from ..workloads import autoscaling, jobs, workloads
@@ -33,6 +33,7 @@ _THEMES = (
     rbac,
     autoscaling,
     admission,
+    certificate_requests,
     cluster,
     devices,
     device_slices,

@@ -34,5 +34,5 @@ class CrdBehaviour:
     def validate(self, obj: Object) -> list[FieldError]:
         return validation.validate_crd(obj)
 
-    def validate_update(self, obj: Object, old: Object) -> list[FieldError]:
+    def validate_update(self, obj: Object, old: Object, part: str = "") -> list[FieldError]:
         return validation.validate_crd_update(obj, old)

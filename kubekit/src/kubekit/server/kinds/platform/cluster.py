@@ -1,9 +1,7 @@
-"""Kinds the cluster itself runs on: leases, priorities, budgets, certificates, API services and new events."""
+"""Kinds the cluster itself runs on: leases, priorities, budgets, API services and new events."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 from base64 import b64decode
 
 from kubekit.errors import FieldError, not_supported
@@ -32,31 +30,6 @@ from .core import event_problems
 HIGHEST_USER_PRIORITY = 1_000_000_000
 _PREEMPTION = ("PreemptLowerPriority", "Never")
 _EVICTION = ("AlwaysAllow", "IfHealthyBudget")
-_USAGES = (
-    "any",
-    "cert sign",
-    "client auth",
-    "code signing",
-    "content commitment",
-    "crl sign",
-    "data encipherment",
-    "decipher only",
-    "digital signature",
-    "email protection",
-    "encipher only",
-    "ipsec end system",
-    "ipsec tunnel",
-    "ipsec user",
-    "key agreement",
-    "key encipherment",
-    "microsoft sgc",
-    "netscape sgc",
-    "ocsp signing",
-    "s/mime",
-    "server auth",
-    "signing",
-    "timestamping",
-)
 
 
 def _check_lease(obj: Object) -> list[FieldError]:
@@ -127,70 +100,6 @@ def _check_budget(obj: Object) -> list[FieldError]:
     if policy is not None and policy not in _EVICTION:
         found.append(not_supported("spec.unhealthyPodEvictionPolicy", policy, _EVICTION))
     return found
-
-
-def _carry_request(obj: Object, old: Object) -> None:
-    obj["spec"] = old["spec"]
-
-
-def _check_request(obj: Object) -> list[FieldError]:
-    found: Problems = []
-    spec = obj["spec"]
-    if reason := _request_problem(spec.get("request") or ""):
-        found.append(bad("spec.request", spec.get("request"), reason))
-    usages = spec.get("usages") or []
-    if not usages:
-        found.append(required("spec.usages"))
-    for index, usage in enumerate(usages):
-        if usage not in _USAGES:
-            found.append(not_supported(f"spec.usages[{index}]", usage, _USAGES))
-    for index, usage in enumerate(usages):
-        if usage in usages[:index]:
-            found.append(duplicate(f"spec.usages[{index}]", usage))
-    signer = spec.get("signerName") or ""
-    if signer == "kubernetes.io/legacy-unknown":
-        detail = "the legacy signerName is not allowed via this API version"
-        found.append(bad("spec.signerName", signer, detail))
-    else:
-        _check_signer(found, signer, "spec.signerName")
-    seconds = spec.get("expirationSeconds")
-    if seconds is not None and seconds < 600:
-        detail = "may not specify a duration less than 600 seconds (10 minutes)"
-        found.append(bad("spec.expirationSeconds", seconds, detail))
-    return found
-
-
-def _check_signer(found: Problems, name: str, path: str) -> None:
-    domain, slash, rest = name.partition("/")
-    if not name:
-        found.append(required(path))
-        return
-    if not slash or "/" in rest:
-        detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
-        found.append(bad(path, name, detail))
-        return
-    parts = domain.split(".")
-    wrong = next((part for part in parts if name_rules.label(part)), None)
-    if wrong is not None:
-        refuse_each(found, path, domain, (f'validating label "{wrong}": {rule}' for rule in name_rules.label(wrong)))
-    if len(parts) < 2:
-        found.append(bad(path, domain, "should be a domain with at least two segments separated by dots"))
-
-
-def _fill_request(obj: Object) -> None:
-    """Who asks is known from the request itself; what the client says about it is dropped."""
-    for name in ("username", "uid", "groups", "extra"):
-        obj["spec"].pop(name, None)
-
-
-def _request_problem(encoded: str) -> str:
-    try:
-        from cryptography import x509  # noqa: PLC0415 - a tenth of the whole start, for what is rarely asked
-
-        request = x509.load_pem_x509_csr(base64.b64decode(encoded))
-    except (ValueError, binascii.Error):
-        return "PEM block type must be CERTIFICATE REQUEST"
-    return "" if request.is_signature_valid else "CSR signature is not valid"
 
 
 def _fill_api_service(obj: Object) -> None:
@@ -319,9 +228,6 @@ KINDS = {
     ),
     ("policy", "PodDisruptionBudget"): BuiltIn(
         check=_check_budget, status=True, generation=("spec",), name_rule="path-segment"
-    ),
-    ("certificates.k8s.io", "CertificateSigningRequest"): BuiltIn(
-        fill=_fill_request, carry=_carry_request, check=_check_request, status=True, name_rule="path-segment"
     ),
     # What definitions may say is a subject of its own: the package `crds`.
     ("apiextensions.k8s.io", "CustomResourceDefinition"): BuiltIn(status=True, generation=("spec",)),

@@ -6,7 +6,7 @@ from typing import Any
 
 from kubekit.errors import FieldError, FieldProblem, not_supported
 from kubekit.model.resource import Object
-from kubekit.server.objects import name_rules
+from kubekit.server.objects import name_rules, object_metadata
 from kubekit.server.objects.problems import Problems, bad, duplicate, forbidden, refuse_each, required
 
 from ..builtin import quantities
@@ -55,6 +55,10 @@ def _check_namespace(obj: Object) -> list[FieldError]:
             detail = "name is neither a standard finalizer name nor is it fully qualified"
             found.append(bad("spec.finalizers", name, detail))
     return found
+
+
+def _check_finalizers(obj: Object, _old: Object) -> list[FieldError]:
+    return list(object_metadata.unqualified(obj["spec"].get("finalizers") or [], "spec.finalizers"))
 
 
 def _no_problems(_obj: Object, _old: Object) -> list[FieldError]:
@@ -320,6 +324,7 @@ KINDS = {
         carry=_carry_namespace,
         check=_check_namespace,
         check_update=_no_problems,
+        check_part={"finalize": _check_finalizers},
         status=True,
         name_rule="label",
     ),

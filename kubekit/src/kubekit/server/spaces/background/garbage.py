@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from kubekit.errors import NotFound
@@ -18,6 +19,9 @@ from kubekit.server.store.events import Event
 from .worker import Worker
 
 _USER = UserInfo("system:serviceaccount:kube-system:generic-garbage-collector", groups=("system:masters",))
+
+_LARGEST_CIRCLE = 1000
+"""How many objects are looked at to find out whether they wait for each other."""
 
 Item = tuple[int, str]
 """Bucket and key of an object."""
@@ -87,15 +91,21 @@ class GarbageCollector:
 
     def _state_of(self, namespace: str, owner: Object) -> str:
         """`solid`, `waiting` (being deleted in the foreground) or `absent`."""
-        resource = self._space.kinds.of_api_version(owner["apiVersion"], owner["kind"])
-        if resource is None:
+        if self._space.kinds.of_api_version(owner["apiVersion"], owner["kind"]) is None:
             # Its kind is not served now; nobody can tell that it is gone.
             return "solid"
-        found = self._space.find(resource, namespace if resource.namespaced else "", owner["name"])
-        if found is None or found["metadata"]["uid"] != owner["uid"]:
+        found = self._owner(namespace, owner)
+        if found is None:
             return "absent"
-        meta = found["metadata"]
-        return "waiting" if _is_waiting(meta) else "solid"
+        return "waiting" if _is_waiting(found["metadata"]) else "solid"
+
+    def _owner(self, namespace: str, reference: Object) -> Object | None:
+        """The very object that a reference names."""
+        resource = self._space.kinds.of_api_version(reference["apiVersion"], reference["kind"])
+        if resource is None:
+            return None
+        found = self._space.find(resource, namespace if resource.namespaced else "", reference["name"])
+        return found if found is not None and found["metadata"]["uid"] == reference["uid"] else None
 
     def _closes_circle(self, obj: Object) -> bool:
         """Whether an object keeps its owners waiting while one of its dependents waits as well."""
@@ -113,21 +123,34 @@ class GarbageCollector:
 
     async def _wait_for_dependents(self, resource: Resource, owner: Object) -> None:
         """Foreground deletion: the owner goes when every dependent that blocks it is gone."""
-        blocked = False
-        for item in self._space.store.dependents(owner["metadata"]["uid"]):
-            row = self._space.store.latest(*item)
-            if row is None:
-                continue
-            meta = row.decode()["metadata"]
+        blocked, uid, circle = False, owner["metadata"]["uid"], self._waiting_for(owner["metadata"])
+        for item, meta in self._dependents(uid):
             if not _is_waiting(meta):
                 # Those that wait themselves are looked at when what they wait for goes: in a circle this has no end.
                 self.worker.add(item)
-            references = meta.get("ownerReferences") or ()
-            blocked = blocked or any(
-                one["uid"] == owner["metadata"]["uid"] and one.get("blockOwnerDeletion") for one in references
-            )
+            blocked = blocked or (_blocks(meta, uid) and meta["uid"] not in circle)
         if not blocked:
             await self._change(resource, owner, lambda meta: _without_finalizer(meta, FOREGROUND))
+
+    def _dependents(self, uid: str) -> Iterator[tuple[Item, Object]]:
+        """Where the dependents of an object are, and their metadata."""
+        for item in self._space.store.dependents(uid):
+            row = self._space.store.latest(*item)
+            if row is not None:
+                yield item, row.decode()["metadata"]
+
+    def _waiting_for(self, meta: Object) -> set[str]:
+        """An object that waits, and all that wait for it, directly or by way of others."""
+        namespace, seen, ahead = meta.get("namespace", ""), {meta["uid"]}, [meta]
+        while ahead and len(seen) <= _LARGEST_CIRCLE:
+            for reference in ahead.pop().get("ownerReferences") or ():
+                if not reference.get("blockOwnerDeletion") or reference["uid"] in seen:
+                    continue
+                owner = self._owner(namespace, reference)
+                if owner is not None and _is_waiting(owner["metadata"]):
+                    seen.add(reference["uid"])
+                    ahead.append(owner["metadata"])
+        return seen
 
     async def _orphan(self, resource: Resource, owner: Object) -> None:
         uid = owner["metadata"]["uid"]
@@ -168,6 +191,12 @@ def _target(resource: Resource, obj: Object) -> Target:
 def _is_waiting(meta: Object) -> bool:
     """Whether an object is being deleted, once its dependents are gone."""
     return "deletionTimestamp" in meta and FOREGROUND in (meta.get("finalizers") or ())
+
+
+def _blocks(meta: Object, owner: str) -> bool:
+    """Whether an object keeps one of its owners from going."""
+    references = meta.get("ownerReferences") or ()
+    return any(one["uid"] == owner and one.get("blockOwnerDeletion") for one in references)
 
 
 def _unblock(meta: Object) -> None:
