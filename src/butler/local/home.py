@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from butler.cli.session import home
-from kubekit.server.access import private_files
+from kubekit.server.store import private_files
 
 T = TypeVar("T")
 

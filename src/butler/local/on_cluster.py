@@ -26,7 +26,7 @@ from kubekit.model.crd import DEFINITION
 from kubekit.model.resource import Object, Resource
 from kubekit.runtime.leader import Election
 from kubekit.runtime.manager import Manager, ManagerSettings
-from kubekit.server.access import private_files
+from kubekit.server.store import private_files
 from kubekit.server.serve.server import lock
 
 from . import system

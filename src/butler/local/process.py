@@ -21,7 +21,7 @@ from butler.cli.session import home
 from butler.simulation.delays import NONE, REALISTIC
 from kubekit.client import kubeconfig
 from kubekit.clock import Clock, SystemClock
-from kubekit.server.access import private_files
+from kubekit.server.store import private_files
 from kubekit.server.serve.server import tune_process
 
 from . import first_cluster, logs

@@ -38,8 +38,8 @@ from pathlib import Path
 from kubekit.clock import Clock
 from kubekit.errors import DataDamaged
 from kubekit.server.objects.user import MASTERS
+from kubekit.server.store import private_files
 
-from . import private_files
 from .authority import Authority, facts_of
 from .identities import KeyPair
 
@@ -95,10 +95,17 @@ class Pki:
         self.clock = clock
         self.names = frozenset({*ALWAYS_SERVED, *_own_host_name(), *extra_names})
 
-    def open(self) -> Renewal:
-        """Load and check everything, make it on the first start, renew what ends soon. Raises DataDamaged."""
+    def open(self, *, is_new: bool = True) -> Renewal:
+        """Load and check everything, make it on the first start, renew what ends soon. Raises DataDamaged.
+
+        Unless all `is_new`, there must be keys already: others would be of no use to anybody."""
         private_files.make_private(self.directory.parent)
         if not self.directory.exists() or not any(self.directory.iterdir()):
+            if not is_new:
+                raise DataDamaged(
+                    f"{self.directory}: the keys are missing, and there are objects: with new keys, nobody who has a "
+                    "kubeconfig or a token would get in any more; restore it from a backup, or salvage the objects"
+                )
             private_files.create_directory(self.directory, self._first_files())
             fresh = True
         else:

@@ -22,7 +22,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from kubekit.clock import Chance, Clock, SystemChance, SystemClock
 from kubekit.errors import DataInUse, StorageError
-from kubekit.server.access import kubeconfig, private_files
+from kubekit.server.access import kubeconfig
 from kubekit.server.access.authentication import Authenticator
 from kubekit.server.access.pki import ROOT, Pki
 from kubekit.server.pipeline.service_addresses import SERVICE_NETWORK
@@ -33,6 +33,7 @@ from kubekit.server.spaces.kubernetes_service import Location
 from kubekit.server.spaces.product import Product
 from kubekit.server.spaces.served_space import ServedSpace
 from kubekit.server.spaces.spaces import Spaces
+from kubekit.server.store import inspection, private_files
 from kubekit.server.store.store import Store
 
 from .handler import Handler
@@ -42,6 +43,8 @@ connections = logging.getLogger("kubekit.server.connections")
 # What is not HTTP is the client's problem, and it is told so.
 connections.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError)))
 
+_OURS = ("lock", "state.*", "pki", "kubeconfig", ".check")
+"""What a server keeps in its data directory."""
 _STOP_PATIENCE = 5.0
 _BACKLOG = 1024
 """Connections that may wait to be accepted."""
@@ -86,10 +89,14 @@ class Server:
         async with AsyncExitStack() as undo:
             with _writing_to(self.data):
                 private_files.make_private(self.data)
+                private_files.close_to_others(self.data, *_OURS)
                 self._lock = lock(self.data)
                 undo.callback(os.close, self._lock)
+                # Until here and in here, nothing is written: what is damaged stays as it is.
+                revision = inspection.check(self.data / "state.db")
                 self.pki = Pki(self.data / "pki", self._clock, self._names)
-                self.pki.open()
+                self.pki.open(is_new=not revision)
+                _note_holder(self._lock)
             await self._bind()
             undo.callback(self._listener.close)
             self.store = Store(self.data / "state.db")
@@ -233,16 +240,20 @@ def _has_sent_everything(transport: asyncio.WriteTransport) -> bool:
 
 def lock(data: Path) -> int:
     """Hold the data directory for this process until the answer is closed. Raises DataInUse."""
-    handle = os.open(data / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    handle = private_files.open_private(data / "lock", os.O_RDWR)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         holder = os.pread(handle, 32, 0).decode(errors="replace").strip()
         os.close(handle)
         raise DataInUse(f"{data}: already in use by process {holder or 'unknown'}; stop it first") from None
+    return handle
+
+
+def _note_holder(handle: int) -> None:
+    """For those who wonder who holds it."""
     os.ftruncate(handle, 0)
     os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
-    return handle
 
 
 def tune_process() -> None:

@@ -15,7 +15,7 @@ import msgspec
 
 from kubekit.errors import DataDamaged, DataInUse, DataVersion, StorageError
 
-from . import database
+from . import database, inspection
 
 FORMAT = 1
 _MANIFEST, _DATABASE = "manifest.json", "state.db"
@@ -48,7 +48,7 @@ def make(data: Path, target: Path, created: str, say: Progress = lambda _: None)
         finally:
             reader.close()
         say("checking the copy")
-        database.check(copy)
+        inspection.check_whole(copy)
         manifest = _describe(copy, data, created)
         say(f"writing {target}")
         packed = Path(scratch) / "packed"
@@ -131,7 +131,7 @@ def _unpack(source: Path, into: Path) -> Manifest:
         path.chmod(0o600)
     for directory in (into, *(path for path in into.rglob("*") if path.is_dir())):
         directory.chmod(0o700)
-    database.check(into / _DATABASE)
+    inspection.check_whole(into / _DATABASE)
     return manifest
 
 
