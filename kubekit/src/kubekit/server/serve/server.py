@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import gc
 import logging
 import os
@@ -21,7 +20,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from kubekit.clock import Chance, Clock, SystemChance, SystemClock
-from kubekit.errors import DataInUse, StorageError
+from kubekit.errors import StorageError
 from kubekit.server.access import kubeconfig
 from kubekit.server.access.authentication import Authenticator
 from kubekit.server.access.pki import ROOT, Pki
@@ -33,7 +32,7 @@ from kubekit.server.spaces.kubernetes_service import Location
 from kubekit.server.spaces.product import Product
 from kubekit.server.spaces.served_space import ServedSpace
 from kubekit.server.spaces.spaces import Spaces
-from kubekit.server.store import inspection, private_files
+from kubekit.server.store import data_lock, inspection, private_files
 from kubekit.server.store.store import Store
 
 from .handler import Handler
@@ -43,7 +42,7 @@ connections = logging.getLogger("kubekit.server.connections")
 # What is not HTTP is the client's problem, and it is told so.
 connections.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError)))
 
-_OURS = ("lock", "state.*", "pki", "kubeconfig", ".check")
+_OURS = ("lock", "state.*", "pki", "kubeconfig")
 """What a server keeps in its data directory."""
 _STOP_PATIENCE = 5.0
 _BACKLOG = 1024
@@ -90,13 +89,13 @@ class Server:
             with _writing_to(self.data):
                 private_files.make_private(self.data)
                 private_files.close_to_others(self.data, *_OURS)
-                self._lock = lock(self.data)
+                self._lock = data_lock.take(self.data)
                 undo.callback(os.close, self._lock)
                 # Until here and in here, nothing is written: what is damaged stays as it is.
                 revision = inspection.check(self.data / "state.db")
                 self.pki = Pki(self.data / "pki", self._clock, self._names)
                 self.pki.open(is_new=not revision)
-                _note_holder(self._lock)
+                data_lock.note_holder(self._lock)
             await self._bind()
             undo.callback(self._listener.close)
             self.store = Store(self.data / "state.db")
@@ -236,24 +235,6 @@ def _has_sent_everything(transport: asyncio.WriteTransport) -> bool:
     except AttributeError:
         # asyncio forgets the TLS layer of a connection that is gone, and then cannot say.
         return False
-
-
-def lock(data: Path) -> int:
-    """Hold the data directory for this process until the answer is closed. Raises DataInUse."""
-    handle = private_files.open_private(data / "lock", os.O_RDWR)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        holder = os.pread(handle, 32, 0).decode(errors="replace").strip()
-        os.close(handle)
-        raise DataInUse(f"{data}: already in use by process {holder or 'unknown'}; stop it first") from None
-    return handle
-
-
-def _note_holder(handle: int) -> None:
-    """For those who wonder who holds it."""
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
 
 
 def tune_process() -> None:

@@ -57,6 +57,7 @@ def check_whole(path: Path) -> None:
     try:
         with viewing(path) as connection:
             database.check_identity(connection, path)
+            _check_schema(connection, path)
             _require_ok(connection, path, "integrity_check")
             _check_objects(connection, path, _LIVE)
             query = "SELECT revision, checksum, value FROM revisions"
@@ -70,7 +71,7 @@ def check_whole(path: Path) -> None:
 @contextmanager
 def viewing(path: Path) -> Iterator[sqlite3.Connection]:
     """What is committed, for as long as this lasts; nobody else may use the file meanwhile."""
-    scratch = path.with_name(".check")
+    scratch = path.with_name(f".{path.name}.check")
     shutil.rmtree(scratch, ignore_errors=True)
     try:
         connection = _apart(path, scratch) if _is_there(_log(path)) or _is_there(_journal(path)) else _unchanging(path)
@@ -113,6 +114,7 @@ def _apart(path: Path, scratch: Path) -> sqlite3.Connection:
 def _check_structure(connection: sqlite3.Connection, path: Path) -> None:
     """Everything a start reads can be read, and is what was written."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
+    _check_schema(connection, path)
     is_small = path.stat().st_size <= QUICK_CHECK_LIMIT
     if is_small:
         _require_ok(connection, path, "quick_check")
@@ -127,6 +129,13 @@ def _check_structure(connection: sqlite3.Connection, path: Path) -> None:
     _check_objects(connection, path, _LIVE if is_small else _RECORDS)
 
 
+def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """Nothing in it acts by itself: whoever made the file has no say in what happens later."""
+    query = "SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index') OR sql LIKE '%virtual%'"
+    if found := connection.execute(query).fetchone():
+        raise DataDamaged(f"{path}: it has a {found[0]} {found[1]!r}, which is none of ours{database.REMEDY}")
+
+
 def _check_objects(connection: sqlite3.Connection, path: Path, query: str) -> None:
     known = {number for (number,) in connection.execute("SELECT id FROM buckets")}
     for bucket, key, revision, found_bucket, found_key, checksum, value in connection.execute(query):
@@ -136,10 +145,15 @@ def _check_objects(connection: sqlite3.Connection, path: Path, query: str) -> No
             raise DataDamaged(f"{path}: {key!r}, stored at revision {revision}, is not what was written{database.REMEDY}")
 
 
+def defect(connection: sqlite3.Connection, pragma: str = "quick_check") -> str:
+    """What SQLite finds wrong with the pages of a database; nothing when all is well."""
+    found: str = connection.execute(f"PRAGMA {pragma}(1)").fetchone()[0]
+    return "" if found == "ok" else found.replace("\n", " ")
+
+
 def _require_ok(connection: sqlite3.Connection, path: Path, pragma: str) -> None:
-    found = connection.execute(f"PRAGMA {pragma}(1)").fetchone()[0]
-    if found != "ok":
-        raise DataDamaged(f"{path}: {found.replace(chr(10), ' ')}{database.REMEDY}")
+    if found := defect(connection, pragma):
+        raise DataDamaged(f"{path}: {found}{database.REMEDY}")
 
 
 def _log(path: Path) -> Path:

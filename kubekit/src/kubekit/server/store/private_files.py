@@ -9,9 +9,12 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from kubekit.errors import DataDamaged
+from kubekit.errors import DataDamaged, DataInUse, StorageError
 
 _FILE, _DIRECTORY = 0o600, 0o700
 
@@ -50,6 +53,31 @@ def create_directory(path: Path, files: dict[str, bytes]) -> None:
         write_private(draft / name, content)
     draft.rename(path)
     sync_directory(path.parent)
+
+
+@contextmanager
+def new_directory(path: Path) -> Iterator[Path]:
+    """A draft of a directory that takes its name when this ends well; else nothing is left of it.
+
+    Raises DataInUse when there is something in a directory of that name, StorageError when it cannot be made."""
+    try:
+        if path.exists() and any(path.iterdir()):
+            raise DataInUse(f"{path}: is not empty; move it away or choose another directory")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}-"))
+        draft.chmod(_DIRECTORY)
+    except OSError as error:
+        raise StorageError(f"{path}: {error.strerror or error}") from error
+    try:
+        yield draft
+        try:
+            # Takes the place of an empty directory and of nothing else.
+            draft.rename(path)
+            sync_directory(path.parent)
+        except OSError as error:
+            raise StorageError(f"{path}: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
 
 
 def make_private(path: Path) -> None:
