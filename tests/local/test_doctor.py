@@ -76,6 +76,7 @@ def test_a_port_of_another_program(place: Home) -> None:
 
 def test_a_process_on_the_data_that_is_no_platform(place: Home) -> None:
     held = data_lock.take(place.data)
+    data_lock.note_holder(held)
     found = the_failure(computer.lock(place))
     os.close(held)
     assert f"kill {os.getpid()}" in found.remedy

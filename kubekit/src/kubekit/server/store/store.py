@@ -264,7 +264,7 @@ class Store:
     def _staged_write(self, bucket: int, key: str, change: Change, value: bytes, previous: Row | None = None) -> Write:
         if self._is_closed:
             raise ServiceUnavailable("the server is stopping")
-        if self._failure is not None and not database.may_pass(self._failure):
+        if not self.may_recover:
             raise InternalError(f"storage failed and accepts no writes until restart: {self._failure}")
         if bucket not in self._buckets.names:
             raise ServiceUnavailable("this API is gone")
@@ -302,6 +302,11 @@ class Store:
     def problem(self) -> str:
         """Why the last write failed; empty while all is well."""
         return str(self._failure or "")
+
+    @property
+    def may_recover(self) -> bool:
+        """Whether what keeps writes from the disk, if anything does, can pass by itself, as a full disk does."""
+        return self._failure is None or database.may_pass(self._failure)
 
     def try_again(self) -> None:
         """Find out whether what kept the last write from the disk has passed, though nobody writes."""
