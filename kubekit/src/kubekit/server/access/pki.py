@@ -133,6 +133,29 @@ class Pki:
             self._show_certificate(self.tls)
         return renewal
 
+    def salvage(self, source: Path) -> list[str]:
+        """Make the directory out of what is intact in another one; answers what was lost and is new."""
+        files, lost = self._first_files(), list[str]()
+        if (pair := _intact_pair(source, "ca")) is not None:
+            files["ca.crt"], files["ca.key"] = pair.certificate, pair.key
+        else:
+            lost.append("pki/ca.key: the authority is lost: every kubeconfig must be handed out again")
+        try:
+            files["sa.key"] = private_files.read(source / "sa.key")
+            _require_pem(source / "sa.key", files["sa.key"], "PRIVATE KEY")
+        except DataDamaged:
+            files["sa.key"] = _space_files(ROOT, self.clock.now())["sa.key"]
+            lost.append("pki/sa.key: is lost: the tokens of all service accounts must be made anew")
+        root = Authority(KeyPair(files["ca.crt"], files["ca.key"]))
+        files["apiserver.crt"] = self._serving_certificate(root, files["apiserver.key"])
+        files["admin.crt"] = self._admin_certificate(root, files["admin.key"])
+        for name in ("apiserver", "admin"):
+            if pair is not None and (kept := _intact_pair(source, name)) is not None:
+                files[f"{name}.crt"], files[f"{name}.key"] = kept.certificate, kept.key
+        private_files.create_directory(self.directory, files)
+        self.open()
+        return lost
+
     def trust(self, authorities: bytes) -> None:
         """Let the listener take client certificates of further authorities, PEM one after the other, until it ends.
 
@@ -237,6 +260,13 @@ def _load_pair(directory: Path, name: str) -> KeyPair:
     except ssl.SSLError as error:
         raise _damaged(key, f"is damaged or does not belong to {certificate.name}") from error
     return pair
+
+
+def _intact_pair(directory: Path, name: str) -> KeyPair | None:
+    try:
+        return _load_pair(directory, name)
+    except DataDamaged:
+        return None
 
 
 def _require_pem(path: Path, content: bytes, kind: str) -> None:

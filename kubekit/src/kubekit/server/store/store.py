@@ -30,10 +30,8 @@ from .writer import GroupWriter, InlineWriter, Writer
 
 log = logging.getLogger("kubekit.server")
 
-
 Listener = Callable[[Event], None]
 CommitListener = Callable[[list[Event]], None]
-
 _RECENT_BYTES = 16 * 1024 * 1024
 
 
