@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kubekit.errors import DataDamaged, DataInUse, DataVersion, StorageError
-from kubekit.server.store import backup, database, inspection
+from kubekit.server.store import backup, inspection
 from kubekit.server.store.changes import Change
 from kubekit.server.store.events import Event
 from kubekit.server.store.rows import Row

@@ -21,8 +21,8 @@ from butler.cli.session import home
 from butler.simulation.delays import NONE, REALISTIC
 from kubekit.client import kubeconfig
 from kubekit.clock import Clock, SystemClock
-from kubekit.server.store import private_files
 from kubekit.server.serve.server import tune_process
+from kubekit.server.store import private_files
 
 from . import first_cluster, logs
 from .home import DEFAULT_PORT, Home, Running

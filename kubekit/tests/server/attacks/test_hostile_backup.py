@@ -70,7 +70,7 @@ def with_trigger(path: Path) -> bytes:
 
 
 @pytest.mark.parametrize("name", ["../outside", "/{tmp}/outside", "pki/../../outside", "pki/a/b", "kubeconfig", "lock"])
-async def test_a_path_in_the_sums_leads_nowhere(tmp_path: Path, made: Path, name: str) -> None:
+def test_a_path_in_the_sums_leads_nowhere(tmp_path: Path, made: Path, name: str) -> None:
     outside = tmp_path / "outside"
     outside.write_text("of somebody else")
     outside.chmod(0o644)
@@ -101,14 +101,14 @@ async def test_a_path_in_the_sums_leads_nowhere(tmp_path: Path, made: Path, name
         tarfile.TarInfo("pki/other.key"),
     ],
 )
-async def test_nothing_but_the_files_of_a_backup_comes_out(tmp_path: Path, made: Path, member: tarfile.TarInfo) -> None:
+def test_nothing_but_the_files_of_a_backup_comes_out(tmp_path: Path, made: Path, member: tarfile.TarInfo) -> None:
     rewritten(made, lambda _manifest, _files, extra: extra.append(member))
     with pytest.raises(DataDamaged):
         backup.restore(made, tmp_path / "restored")
     assert sorted(os.listdir(tmp_path)) == ["backup", "data"]
 
 
-async def test_a_link_in_place_of_a_file_is_refused(tmp_path: Path, made: Path) -> None:
+def test_a_link_in_place_of_a_file_is_refused(tmp_path: Path, made: Path) -> None:
     def change(manifest: dict[str, Any], files: Files, extra: list[tarfile.TarInfo]) -> None:
         del files["pki/sa.key"]
         extra.append(link("pki/sa.key", "ca.key"))
@@ -130,20 +130,20 @@ async def test_a_link_in_place_of_a_file_is_refused(tmp_path: Path, made: Path) 
         {"format": "1"},
     ],
 )
-async def test_a_manifest_that_lies_is_refused(tmp_path: Path, made: Path, change: dict[str, Any]) -> None:
+def test_a_manifest_that_lies_is_refused(tmp_path: Path, made: Path, change: dict[str, Any]) -> None:
     rewritten(made, lambda manifest, _files, _extra: manifest.update(change))
     with pytest.raises(DataDamaged):
         backup.restore(made, tmp_path / "restored")
     assert not (tmp_path / "restored").exists()
 
 
-async def test_another_format_is_named(tmp_path: Path, made: Path) -> None:
+def test_another_format_is_named(tmp_path: Path, made: Path) -> None:
     rewritten(made, lambda manifest, _files, _extra: manifest.update(format=9))
     with pytest.raises(DataVersion, match="format 9"):
         backup.read(made)
 
 
-async def test_a_database_that_would_act_by_itself_is_refused(tmp_path: Path, made: Path) -> None:
+def test_a_database_that_would_act_by_itself_is_refused(tmp_path: Path, made: Path) -> None:
     def change(manifest: dict[str, Any], files: Files, extra: list[tarfile.TarInfo]) -> None:
         path = tmp_path / "state.db"
         path.write_bytes(files["state.db"])
@@ -155,7 +155,7 @@ async def test_a_database_that_would_act_by_itself_is_refused(tmp_path: Path, ma
         backup.restore(made, tmp_path / "restored")
 
 
-async def test_more_than_the_disk_holds_is_refused_before_it_is_full(tmp_path: Path, made: Path) -> None:
+def test_more_than_the_disk_holds_is_refused_before_it_is_full(tmp_path: Path, made: Path) -> None:
     manifest = {"format": 1, "created": CREATED, "revision": 1, "objects": 0, "sums": {"state.db": "0" * 64}}
     text = msgspec.json.encode(manifest)
     with gzip.open(made, "wb") as file:
@@ -169,7 +169,7 @@ async def test_more_than_the_disk_holds_is_refused_before_it_is_full(tmp_path: P
 
 
 @pytest.mark.parametrize("size", [-1, 10_000_000])
-async def test_sizes_that_cannot_be_are_refused(tmp_path: Path, made: Path, size: int) -> None:
+def test_sizes_that_cannot_be_are_refused(tmp_path: Path, made: Path, size: int) -> None:
     member = tarfile.TarInfo("manifest.json")
     member.size = size
     made.write_bytes(gzip.compress(member.tobuf(tarfile.GNU_FORMAT)))
@@ -177,7 +177,7 @@ async def test_sizes_that_cannot_be_are_refused(tmp_path: Path, made: Path, size
         backup.read(made)
 
 
-async def test_a_backup_overwrites_nothing(tmp_path: Path, made: Path) -> None:
+def test_a_backup_overwrites_nothing(tmp_path: Path, made: Path) -> None:
     before = made.read_bytes()
     with pytest.raises(StorageError, match="exists already, and a backup overwrites nothing"):
         backup.make(tmp_path / "data", made, CREATED)
@@ -188,7 +188,7 @@ async def test_a_backup_overwrites_nothing(tmp_path: Path, made: Path) -> None:
     assert not (tmp_path / "nowhere").exists()
 
 
-async def test_a_restore_overwrites_nothing(tmp_path: Path, made: Path) -> None:
+def test_a_restore_overwrites_nothing(tmp_path: Path, made: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
     with pytest.raises(DataInUse, match="is not empty"):
@@ -197,7 +197,7 @@ async def test_a_restore_overwrites_nothing(tmp_path: Path, made: Path) -> None:
         backup.restore(made, tmp_path / "full" / "file")
 
 
-async def test_a_place_that_takes_nothing_is_named(tmp_path: Path, made: Path) -> None:
+def test_a_place_that_takes_nothing_is_named(tmp_path: Path, made: Path) -> None:
     with pytest.raises(StorageError, match=r"nowhere/backup: No such file"):
         backup.make(tmp_path / "data", tmp_path / "nowhere" / "backup", CREATED)
     with pytest.raises(StorageError, match="/proc/restored: No such file"):
@@ -215,7 +215,7 @@ def full_disk() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-async def test_a_full_disk_is_named_and_leaves_nothing_behind(tmp_path: Path, made: Path) -> None:
+def test_a_full_disk_is_named_and_leaves_nothing_behind(tmp_path: Path, made: Path) -> None:
     with full_disk():
         with pytest.raises(StorageError, match=r"backup2: "):
             backup.make(tmp_path / "data", tmp_path / "backup2", CREATED)
@@ -235,7 +235,7 @@ async def test_a_backup_of_what_a_killed_server_left_changes_nothing(tmp_path: P
     assert snapshot(killed) == before
 
 
-async def test_a_backup_without_keys_is_not_made(tmp_path: Path, made: Path) -> None:
+def test_a_backup_without_keys_is_not_made(tmp_path: Path, made: Path) -> None:
     for key in (tmp_path / "data" / "pki").iterdir():
         key.unlink()
     with pytest.raises(DataDamaged, match="the keys are missing"):

@@ -56,8 +56,7 @@ async def test_what_is_readable_comes_out_and_the_rest_is_named(
     readable = whole_texts(world, form, data)
     try:
         report = salvage(data, tmp_path / "new", SystemClock())
-    except DataDamaged as error:
-        assert "nothing in it can be read" in str(error)
+    except DataDamaged:
         assert not readable
         return
     finally:

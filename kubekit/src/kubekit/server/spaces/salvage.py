@@ -98,9 +98,7 @@ def _acknowledged(source: Path, report: Report) -> int:
         return 0
 
 
-def _write(
-    draft: Path, finds: Finds, chosen: Survivors, pages: Pages, report: Report, acknowledged: int
-) -> None:
+def _write(draft: Path, finds: Finds, chosen: Survivors, pages: Pages, report: Report, acknowledged: int) -> None:
     buckets = finds.buckets()
     plausible = acknowledged if acknowledged <= finds.newest + _PLAUSIBLE else 0
     report.revision = max(finds.newest, plausible, 1)
@@ -164,7 +162,11 @@ class _Beginnings:
             record = self._record(place)
             if record is None:
                 self.dropped.add(place)
-                kept = "" if space == ROOT else ", its keys too: it gets new ones, and its kubeconfigs must be handed out again"
+                kept = (
+                    ""
+                    if space == ROOT
+                    else ", its keys too: it gets new ones, and its kubeconfigs must be handed out again"
+                )
                 self.remarks.append(f"{space}: what was known of this API is lost{kept}")
             elif record.begun is not None and record.begun.base not in bases:
                 whole = msgspec.structs.replace(record, begun=None, furnished="")

@@ -64,7 +64,9 @@ def make(data: Path, target: Path, created: str, say: Progress = lambda _: None)
         keys = _keys(data)
         manifest = _described(copy, keys, created)
         if manifest.objects and not keys:
-            raise DataDamaged(f"{data / _KEYS}: the keys are missing; nothing can be started from a backup without them")
+            raise DataDamaged(
+                f"{data / _KEYS}: the keys are missing; nothing can be started from a backup without them"
+            )
         say(f"writing {target}")
         packed = Path(scratch) / "packed"
         _pack(packed, copy, keys, manifest)
@@ -124,7 +126,9 @@ def _figures(path: Path) -> tuple[int, int]:
 def _keys(data: Path) -> dict[str, bytes]:
     """The keys and certificates: without them the copy would not be recognised by its clients."""
     found = sorted(path for path in (data / _KEYS).glob("*") if path.is_file())
-    return {f"{_KEYS}/{path.name}": private_files.read(path) for path in found if _NAME.fullmatch(f"{_KEYS}/{path.name}")}
+    return {
+        f"{_KEYS}/{path.name}": private_files.read(path) for path in found if _NAME.fullmatch(f"{_KEYS}/{path.name}")
+    }
 
 
 def _pack(target: Path, copy: Path, keys: dict[str, bytes], manifest: Manifest) -> None:
@@ -187,7 +191,7 @@ class _Member:
     parts: Iterator[bytes]
 
 
-def _members(file: IO[bytes]) -> Iterator[_Member]:
+def _members(file: gzip.GzipFile) -> Iterator[_Member]:
     """The plain files of an archive, and nothing else that archives can hold. Raises ValueError, TarError, EOFError."""
     while (head := _exactly(file, tarfile.BLOCKSIZE)) != bytes(tarfile.BLOCKSIZE):
         found = tarfile.TarInfo.frombuf(head, "utf-8", "strict")
@@ -202,7 +206,7 @@ def _members(file: IO[bytes]) -> Iterator[_Member]:
             pass
 
 
-def _parts(file: IO[bytes], size: int) -> Iterator[bytes]:
+def _parts(file: gzip.GzipFile, size: int) -> Iterator[bytes]:
     padding = -size % tarfile.BLOCKSIZE
     while size:
         part = _exactly(file, min(size, _PART))
@@ -211,7 +215,7 @@ def _parts(file: IO[bytes], size: int) -> Iterator[bytes]:
     _exactly(file, padding)
 
 
-def _exactly(file: IO[bytes], size: int) -> bytes:
+def _exactly(file: gzip.GzipFile, size: int) -> bytes:
     found = file.read(size)
     if len(found) != size:
         raise EOFError("it ends too early")

@@ -95,6 +95,7 @@ END;
 
 _LOG_SIZE = 16 * 1024 * 1024
 
+
 def open_writer(path: Path | None) -> sqlite3.Connection:
     """The one connection that writes; a new file gets its tables, an older one today's format.
 

@@ -51,7 +51,7 @@ def verify(database: Path, newest: int) -> None:
     acknowledged = noted(database)
     if acknowledged > newest:
         raise DataDamaged(
-            f"{database}: ends at revision {newest}, but revision {acknowledged} was acknowledged; part of the database "
-            "or its write-ahead log is missing. Restore a backup, salvage what can be read, or remove "
+            f"{database}: ends at revision {newest}, but revision {acknowledged} was acknowledged; part of the "
+            "database or its write-ahead log is missing. Restore a backup, salvage what can be read, or remove "
             f"{beside(database)} to accept that"
         )

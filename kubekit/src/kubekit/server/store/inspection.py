@@ -1,7 +1,7 @@
 """Looking at a database without changing a byte of it, nor of any file beside it.
 
-SQLite itself cannot promise that: to open a file it rolls back a journal, to close it it moves what is in the log into
-the file. So it is shown the file read-only, and where there is a log or a journal, a copy of those in a directory apart.
+SQLite itself cannot promise that: when it opens a file it rolls back a journal, and when it closes one it moves what is
+in the log into it. So it is shown the file read-only, and of a log or a journal a copy in a directory apart.
 """
 
 from __future__ import annotations
@@ -142,7 +142,9 @@ def _check_objects(connection: sqlite3.Connection, path: Path, query: str) -> No
         if (bucket, key) != (found_bucket, found_key) or bucket not in known:
             raise DataDamaged(f"{path}: what is stored at revision {revision} is not {key!r}{database.REMEDY}")
         if not isinstance(value, bytes) or database.checksum_of(value) != checksum:
-            raise DataDamaged(f"{path}: {key!r}, stored at revision {revision}, is not what was written{database.REMEDY}")
+            raise DataDamaged(
+                f"{path}: {key!r}, stored at revision {revision}, is not what was written{database.REMEDY}"
+            )
 
 
 def defect(connection: sqlite3.Connection, pragma: str = "quick_check") -> str:

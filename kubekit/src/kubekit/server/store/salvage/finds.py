@@ -229,5 +229,3 @@ def _is_whole_tree(pages: Pages, root: int) -> bool:
         if page.kind == cells.INNER_INDEX:
             waiting += cells.children(page)
     return True
-
-

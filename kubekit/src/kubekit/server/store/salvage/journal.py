@@ -23,7 +23,10 @@ def originals(content: bytes, page_size: int) -> dict[int, bytes]:
             count = (len(content) - at) // step
         for _ in range(min(count, (len(content) - at) // step)):
             page = content[at + 4 : at + 4 + page_size]
-            number, checksum = struct.unpack_from(">I", content, at)[0], struct.unpack_from(">I", content, at + step - 4)[0]
+            number, checksum = (
+                struct.unpack_from(">I", content, at)[0],
+                struct.unpack_from(">I", content, at + step - 4)[0],
+            )
             if _checksum(page, nonce) == checksum:
                 found.setdefault(number, page)
             at += step

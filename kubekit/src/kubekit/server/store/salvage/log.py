@@ -39,7 +39,7 @@ def frames(content: bytes, page_size: int) -> list[Frame]:
     magic, *_, salt1, salt2, sum1, sum2 = struct.unpack_from(">8I", content)
     order = "big" if magic == _BIG_ENDIAN else "little" if magic == _LITTLE_ENDIAN else sys.byteorder
     salts = (salt1, salt2)
-    if _checksum(content[:24], (0, 0), order) != (sum1, sum2):
+    if not any(salts) or _checksum(content[:24], (0, 0), order) != (sum1, sum2):
         # Which generation is the newest, the first frames tell.
         first = [head[2:4] for head in heads[:_FIRST] if any(head[2:4])]
         salts = max(first, key=first.count, default=salts)

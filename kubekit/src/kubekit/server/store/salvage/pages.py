@@ -51,7 +51,9 @@ class Pages:
         self._current = journal.originals(undone.read(0, undone.size), self.size)
         undone.close()
         frames = log.frames(logged, self.size)
-        ends = max((index + 1 for index, frame in enumerate(frames) if frame.is_intact and frame.ends_commit), default=0)
+        ends = max(
+            (index + 1 for index, frame in enumerate(frames) if frame.is_intact and frame.ends_commit), default=0
+        )
         self._doubtful: list[Page] = []
         self._stale: set[int] = set()
         self.superseded: list[Page] = []
@@ -154,4 +156,4 @@ def _looks_right(content: bytes, begin: int, skip: int, size: int) -> bool:
     if len(head) < 8 or head[0] not in _TREE_PAGES:
         return False
     cells, start = struct.unpack_from(">HH", head, 3)
-    return 0 < cells < size // 4 and skip + 8 + 2 * cells <= (start or 65536) <= size
+    return bool(0 < cells < size // 4 and skip + 8 + 2 * cells <= (start or 65536) <= size)

@@ -29,7 +29,9 @@ class Kept:
     expires: int | None = None
 
 
-def write(path: Path, buckets: Mapping[int, Names], objects: Iterable[Kept], replaced: Iterable[Place], newest: int) -> int:
+def write(
+    path: Path, buckets: Mapping[int, Names], objects: Iterable[Kept], replaced: Iterable[Place], newest: int
+) -> int:
     """Store everything, each at the revision it had; answers how many objects that were. History begins anew."""
     count = 0
     with closing(database.open_writer(path)) as connection:
