@@ -22,6 +22,8 @@ Names = tuple[str, str]
 """Space and resource of a bucket."""
 
 _EVERY = 1000
+_BEFORE_ALL = 1
+"""The revision of a store in which nothing is yet."""
 _RECORDS = ("space", "base")
 _VERSION = ("revision", "bucket", "key", "change", "previous", "checksum", "value")
 
@@ -79,7 +81,9 @@ class Finds:
         missing = max(0, acknowledged - self.newest)
         if self.compacted is not None and (self.unreadable or self.broken or is_log_damaged):
             known = self.versions.keys() | self.broken.keys()
-            missing += sum(revision not in known for revision in range(self.compacted + 1, self.newest + 1))
+            missing += sum(
+                revision not in known for revision in range(max(self.compacted, _BEFORE_ALL) + 1, self.newest + 1)
+            )
         return missing
 
     def buckets(self) -> dict[int, Names]:
