@@ -16,7 +16,8 @@ from kubekit.errors import DataDamaged
 from kubekit.server.access import kubeconfig
 from kubekit.server.access.authority import facts_of
 from kubekit.server.access.identities import KeyPair
-from kubekit.server.access.pki import Pki, Renewal, ends_soon, new_space_keys
+from kubekit.server.access.pki import Pki, Renewal, is_due, new_space_keys
+from kubekit.server.access.validity import validity_of
 from tests.server.auth.world import TurnedClock
 
 TENANT = "team-a/web"
@@ -136,9 +137,43 @@ def test_the_keys_of_a_space_come_with_its_administrator(clock: TurnedClock) -> 
 def test_it_is_time_to_renew_thirty_days_before_the_end(clock: TurnedClock) -> None:
     admin = new_space_keys(TENANT, clock.now()).admin
     clock.turn(days=334)
-    assert not ends_soon(admin.certificate, clock.now())
+    assert not is_due(admin.certificate, clock.now())
     clock.turn(days=1)
-    assert ends_soon(admin.certificate, clock.now())
+    assert is_due(admin.certificate, clock.now())
+
+
+def test_a_clock_that_was_ahead_when_everything_was_made_heals(tmp_path: Path) -> None:
+    """Also for those who have the authority already: it never changes."""
+    clock = TurnedClock()
+    clock.turn(days=500)
+    pki, tenant = Pki(tmp_path / "pki", clock), new_space_keys(TENANT, clock.now())
+    pki.open()
+    authority = pki.server_authority
+    clock.turn(days=-500)
+    assert Pki(tmp_path / "pki", clock).open() == Renewal(serving=True, admin=True)
+    for name in ("ca", "apiserver", "admin"):
+        assert parsed(pki, name).not_valid_before_utc < clock.now() < parsed(pki, name).not_valid_after_utc, name
+    assert pki.server_authority == authority
+    assert is_due(tenant.admin.certificate, clock.now())
+    begins, ends = validity_of(tenant.authority.pair.certificate)
+    assert begins < clock.now() < ends
+
+
+@pytest.mark.parametrize("days", [0, 40_000])
+def test_when_a_certificate_is_valid_is_read_as_others_read_it(days: int) -> None:
+    """Also beyond 2049, from where on times are written otherwise."""
+    clock = TurnedClock()
+    clock.turn(days=days)
+    made = new_space_keys(TENANT, clock.now())
+    for certificate in (made.authority.pair.certificate, made.admin.certificate):
+        read = x509.load_pem_x509_certificate(certificate)
+        assert validity_of(certificate) == (read.not_valid_before_utc, read.not_valid_after_utc)
+
+
+@pytest.mark.parametrize("text", [b"", b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", b"MIIB"])
+def test_what_is_no_certificate_is_valid_never(text: bytes) -> None:
+    with pytest.raises(ValueError, match="not a certificate"):
+        validity_of(text)
 
 
 def pem_of(pair: KeyPair) -> str:

@@ -41,7 +41,7 @@ from kubekit.server.objects.user import MASTERS
 from kubekit.server.store import private_files
 
 from .authority import Authority, facts_of
-from .identities import KeyPair
+from .identities import CertificateFacts, KeyPair
 
 ROOT = "root"
 """The name of the root space."""
@@ -117,7 +117,7 @@ class Pki:
         return Renewal(serving=True, admin=True) if fresh else renewal
 
     def renew(self) -> Renewal:
-        """Replace the server's and the administrator's certificates when they end within 30 days."""
+        """Replace the server's and the administrator's certificates that end within 30 days or are not valid yet."""
         now = self.clock.now()
         serving, admin = self._pair("apiserver"), self._pair("admin")
         renewal = Renewal(
@@ -204,7 +204,7 @@ class Pki:
             facts = facts_of(pair.certificate)
         except ValueError as error:
             raise _damaged(self.directory / f"{name}.crt", "cannot be read as a certificate") from error
-        return now + RENEW_BEFORE >= facts.not_after or facts.names != names
+        return _is_due(facts, now) or facts.names != names
 
     def _first_files(self) -> dict[str, bytes]:
         from .certificates import new_key  # noqa: PLC0415 - slow to load, needed once
@@ -231,9 +231,14 @@ def new_space_keys(space: str, now: datetime) -> SpaceKeys:
     return SpaceKeys(space, authority, made["sa.key"], admin)
 
 
-def ends_soon(certificate: bytes, now: datetime) -> bool:
+def is_due(certificate: bytes, now: datetime) -> bool:
     """Whether it is time to renew a certificate of ours. Raises ValueError when it cannot be read."""
-    return now + RENEW_BEFORE >= facts_of(certificate).not_after
+    return _is_due(facts_of(certificate), now)
+
+
+def _is_due(facts: CertificateFacts, now: datetime) -> bool:
+    """It ends soon; or it was made when the clock was ahead, and is not valid yet."""
+    return now + RENEW_BEFORE >= facts.not_after or now < facts.not_before
 
 
 def _space_files(space: str, now: datetime) -> dict[str, bytes]:

@@ -11,7 +11,7 @@ import msgspec
 from kubekit.clock import Chance, Clock
 from kubekit.errors import DataDamaged
 from kubekit.server.access.identities import KeyPair
-from kubekit.server.access.pki import ADMIN, CERTIFICATE_DAYS, ROOT, Pki, ends_soon, new_space_keys
+from kubekit.server.access.pki import ADMIN, CERTIFICATE_DAYS, ROOT, Pki, is_due, new_space_keys
 from kubekit.server.kinds.registry import Kinds
 from kubekit.server.objects.user import MASTERS
 from kubekit.server.pipeline.service_addresses import SERVICE_NETWORK
@@ -115,7 +115,7 @@ class Spaces(Mapping[str, ServedSpace]):
         if name == ROOT:
             return self._pki.admin
         space, now = self[name], self._around.clock.now()
-        if ends_soon(space.keys.admin.certificate, now):
+        if is_due(space.keys.admin.certificate, now):
             key = space.keys.admin.key
             certificate = space.keys.authority.renew_client_certificate(key, ADMIN, [MASTERS], CERTIFICATE_DAYS, now)
             space.renew_admin(KeyPair(certificate, key))
