@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -39,6 +38,16 @@ async def tenant_kubeconfig(platform: Platform) -> bytes:
     return kubeconfig_in(await platform.client.get(Secret, reference.name, namespace))
 
 
+async def renewed(platform: Platform, early: bytes) -> None:
+    """Wait until a tenant has another kubeconfig."""
+    listed = await platform.client.list(Secret)
+    if await tenant_kubeconfig(platform) != early:
+        return
+    async for _ in platform.client.watch(Secret, version=listed.version):
+        if await tenant_kubeconfig(platform) != early:
+            return
+
+
 async def nodes_of(content: bytes) -> int:
     async with HttpClient(kubeconfig.self_contained(content, "kubeconfig"), patience=5) as client:
         return len((await client.list(NODES)).items)
@@ -57,8 +66,7 @@ async def test_a_platform_whose_clock_was_ahead_heals_when_it_is_right(tmp_path:
     async with running(place, Options(port=port, delays=NONE)) as platform:
         async with HttpClient(kubeconfig.load(place.kubeconfig), patience=5) as admin:
             assert (await admin.list(NODES)).items == ()
-        while await tenant_kubeconfig(platform) == early:
-            await asyncio.sleep(0.05)
+        await renewed(platform, early)
         assert await nodes_of(await tenant_kubeconfig(platform)) == 2
         await scale(platform.client, 3)
         await until(platform.client, runs("v1.31.4", 3))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import ssl
 from pathlib import Path
@@ -196,12 +197,37 @@ async def test_the_listener_lets_every_space_through_and_no_stranger(tmp_path: P
     stranger.open()
     listener = pki.tls
     keys = new_space_keys(TENANT, SystemClock().now())
-    pki.trust(keys.authority.pair.certificate)
+    pki.trust({TENANT: keys.authority.pair.certificate})
     tenant = keys.authority.issue_client_certificate("eve", ["system:masters"], 1, SystemClock().now())
     assert await _subject_seen(listener, pki, pki.admin, tmp_path) == b"kubernetes-admin"
     assert await _subject_seen(listener, pki, tenant, tmp_path) == b"eve"
     assert await _subject_seen(listener, pki, None, tmp_path) == b"nobody"
     assert await _subject_seen(listener, pki, stranger.admin, tmp_path) == b""
+
+
+async def test_authorities_of_spaces_that_are_gone_leave_nothing_behind(tmp_path: Path) -> None:
+    pki = Pki(tmp_path / "pki", SystemClock())
+    pki.open()
+    listener, now = pki.tls, SystemClock().now()
+    kept = new_space_keys(TENANT, now)
+    before = _authorities_in_memory()
+    pki.trust({TENANT: kept.authority.pair.certificate})
+    others = [new_space_keys(f"other-{number}", now).authority.pair.certificate for number in range(100)]
+    for _ in range(3):
+        for number, certificate in enumerate(others):
+            pki.trust({str(number): certificate})
+        for number in range(100):
+            pki.forget(str(number))
+    assert _authorities_in_memory() - before < 100
+    tenant = kept.authority.issue_client_certificate("eve", [], 1, now)
+    assert await _subject_seen(listener, pki, tenant, tmp_path) == b"eve"
+    assert await _subject_seen(listener, pki, pki.admin, tmp_path) == b"kubernetes-admin"
+
+
+def _authorities_in_memory() -> int:
+    gc.collect()
+    contexts = [one for one in gc.get_objects() if isinstance(one, ssl.SSLContext)]
+    return sum(one.cert_store_stats()["x509"] for one in contexts)
 
 
 async def _subject_seen(listener: ssl.SSLContext, pki: Pki, pair: KeyPair | None, scratch: Path) -> bytes:

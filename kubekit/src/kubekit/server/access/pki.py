@@ -29,7 +29,7 @@ import binascii
 import re
 import socket
 import ssl
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -42,6 +42,7 @@ from kubekit.server.store import private_files
 
 from .authority import Authority, facts_of
 from .identities import CertificateFacts, KeyPair
+from .listener import ListenerTls
 
 ROOT = "root"
 """The name of the root space."""
@@ -129,8 +130,8 @@ class Pki:
             )
         if renewal.admin:
             private_files.write_private(self.directory / "admin.crt", self._admin_certificate(self._root, admin.key))
-        if renewal.serving and "tls" in self.__dict__:
-            self._show_certificate(self.tls)
+        if renewal.serving and "_listener" in self.__dict__:
+            self._listener.show_again()
         return renewal
 
     def salvage(self, source: Path) -> list[str]:
@@ -156,12 +157,15 @@ class Pki:
         self.open()
         return lost
 
-    def trust(self, authorities: bytes) -> None:
-        """Let the listener take client certificates of further authorities, PEM one after the other, until it ends.
+    def trust(self, authorities: Mapping[str, bytes]) -> None:
+        """Let the listener take client certificates of the authorities (PEM) of further spaces.
 
         That opens nothing: a certificate counts only where the authority of the space itself issued it."""
-        if authorities:
-            self.tls.load_verify_locations(cadata=authorities.decode())
+        self._listener.trust(authorities)
+
+    def forget(self, space: str) -> None:
+        """A space is gone, and with it its authority."""
+        self._listener.forget(space)
 
     def issue_client_certificate(self, cn: str, groups: Iterable[str], days: int) -> KeyPair:
         """A certificate for user `cn` of the root. Raises ValueError for a name X.509 cannot hold."""
@@ -182,16 +186,14 @@ class Pki:
         """The administrator of the root space."""
         return self._pair("admin")
 
-    @cached_property
+    @property
     def tls(self) -> ssl.SSLContext:
         """The listener's TLS settings; renewal and new spaces take effect in it for new connections."""
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
-        context.verify_mode = ssl.CERT_OPTIONAL
-        context.set_alpn_protocols(["http/1.1"])
-        self._show_certificate(context)
-        context.load_verify_locations(cadata=self.server_authority.decode())
-        return context
+        return self._listener.context
+
+    @cached_property
+    def _listener(self) -> ListenerTls:
+        return ListenerTls(self._show_certificate, self.server_authority)
 
     def _show_certificate(self, context: ssl.SSLContext) -> None:
         context.load_cert_chain(self.directory / "apiserver.crt", self.directory / "apiserver.key")

@@ -59,14 +59,14 @@ class Spaces(Mapping[str, ServedSpace]):
 
     async def open(self) -> None:
         """Offer what is stored, with the root in working order, and go on with what was not finished."""
-        authorities: list[bytes] = []
+        authorities: dict[str, bytes] = {}
         self._names = self._store.spaces()
         for name in self._names:
             if (record := self._stored_record(name)) is not None:
                 self._lay(name, record)
                 if record.authority is not None:
-                    authorities.append(record.authority.certificate)
-        self._pki.trust(b"".join(authorities))
+                    authorities[name] = record.authority.certificate
+        self._pki.trust(authorities)
         await (await self.add(ROOT)).furnish()
         for name in self._names:
             if self._has_bare_namespace(name):
@@ -99,6 +99,7 @@ class Spaces(Mapping[str, ServedSpace]):
             if name not in self._names:
                 return
             self._names.discard(name)
+            self._pki.forget(name)
             space = self._awake.pop(name, None)
             if space is not None:
                 space.vanish()
@@ -197,7 +198,7 @@ class Spaces(Mapping[str, ServedSpace]):
         self._lay(name, record)
         self._names.add(name)
         if record.authority is not None:
-            self._pki.trust(record.authority.certificate)
+            self._pki.trust({name: record.authority.certificate})
 
     def _wake(self, name: str) -> ServedSpace:
         record, revision = self._record(name)

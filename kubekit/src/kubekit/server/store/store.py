@@ -282,7 +282,7 @@ class Store:
         The future is done when that is on disk. Writes that are under way are finished before."""
         gone = self._buckets.remove(space)
         for number in gone:
-            self._live.pop(number, None)
+            self._recent.drop_all(self._live.pop(number, {}).values())
         self._grounds.remove(space, gone)
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         values = {"space": space, "newest": self._assigned, "bucket": self._buckets.highest}
