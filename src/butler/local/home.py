@@ -77,7 +77,8 @@ class Home:
 
     @property
     def is_new(self) -> bool:
-        return not (self.data / "state.db").exists()
+        """Whether nothing was ever kept here; what was lost is another matter."""
+        return not any((self.data / name).exists() for name in ("state.db", "state.revision"))
 
     def kubeconfig_of(self, cluster: str) -> Path:
         return self.data / f"{cluster}.kubeconfig"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+import resource
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,6 +85,17 @@ def snapshot(data: Path) -> dict[str, tuple[bytes, int]]:
     """Every byte of every file, and when it was last written to."""
     files = [path for path in data.rglob("*") if path.is_file()]
     return {str(path.relative_to(data)): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """No file of this process may grow beyond a size, which writers are told much as that a disk is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def flip(path: Path, chance: random.Random) -> None:

@@ -6,12 +6,10 @@ import gzip
 import hashlib
 import io
 import os
-import resource
 import shutil
 import sqlite3
 import tarfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,7 @@ import pytest
 from kubekit.errors import DataDamaged, DataInUse, DataVersion, StorageError
 from kubekit.server.serve.server import Server
 from kubekit.server.store import backup
-from tests.server.attacks.damage import snapshot
+from tests.server.attacks.damage import full_disk, snapshot
 
 CREATED = "2026-01-01T00:00:00Z"
 Files = dict[str, bytes]
@@ -202,17 +200,6 @@ def test_a_place_that_takes_nothing_is_named(tmp_path: Path, made: Path) -> None
         backup.make(tmp_path / "data", tmp_path / "nowhere" / "backup", CREATED)
     with pytest.raises(StorageError, match="/proc/restored: No such file"):
         backup.restore(made, Path("/proc/restored"))
-
-
-@contextmanager
-def full_disk() -> Iterator[None]:
-    """No file of this process may grow beyond a size, which writers are told much as that a disk is full."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_full_disk_is_named_and_leaves_nothing_behind(tmp_path: Path, made: Path) -> None:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import random
+import shutil
+import sqlite3
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from kubekit.clock import SystemClock
-from kubekit.errors import DataDamaged, DataInUse
+from kubekit.errors import DataDamaged, DataInUse, StorageError
+from kubekit.model.resource import Address
+from kubekit.server.client import DirectClient
 from kubekit.server.serve.server import Server
 from kubekit.server.spaces.salvage import Loss, Report, salvage
 from kubekit.server.store import inspection
-from tests.server.attacks.damage import DATABASE, KEYS, RECORDS, Damage, World, make, snapshot, texts_of
+from tests.server.attacks.damage import DATABASE, KEYS, RECORDS, Damage, World, full_disk, make, snapshot, texts_of
+
+CLUSTER_ROLES = Address("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", False)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +101,7 @@ async def test_a_page_that_is_lost_costs_no_more_than_what_is_in_it(world: World
     """Whichever it is: also the first, and those by which SQLite finds the others."""
     pages = (world.stopped / "state.db").stat().st_size // 16384
     worst = 0
-    for number in range(pages):
+    for number in (*range(14), *range(14, pages, 6)):
         data = world.copy("stopped", tmp_path / str(number))
         content = bytearray((data / "state.db").read_bytes())
         content[number * 16384 : (number + 1) * 16384] = bytes(16384)
@@ -116,3 +122,57 @@ async def test_data_in_use_is_left_alone(tmp_path: Path) -> None:
 async def test_nothing_is_overwritten(world: World, tmp_path: Path) -> None:
     with pytest.raises(DataInUse, match="is not empty"):
         salvage(world.stopped, world.killed, SystemClock())
+
+
+def test_a_full_disk_is_named_and_leaves_nothing_behind(world: World, tmp_path: Path) -> None:
+    with full_disk(), pytest.raises(StorageError, match=r"new.*: "):
+        salvage(world.stopped, tmp_path / "new", SystemClock())
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_keys_that_are_lost_are_made_anew_and_named(world: World, tmp_path: Path) -> None:
+    data = world.copy("stopped", tmp_path)
+    shutil.rmtree(data / "pki")
+    report = salvage(data, tmp_path / "new", SystemClock())
+    assert [remark.partition(":")[0] for remark in report.remarks] == ["pki/ca.key", "pki/sa.key"]
+    async with Server(tmp_path / "new") as server:
+        assert await texts_of(server) == world.texts
+
+
+async def test_an_api_of_which_nothing_is_known_gets_new_keys_and_keeps_its_objects(
+    world: World, tmp_path: Path
+) -> None:
+    data = world.copy("stopped", tmp_path)
+    connection = sqlite3.connect(data / "state.db")
+    for table in ("revisions", "objects"):
+        connection.execute(
+            f"DELETE FROM {table} WHERE bucket IN (SELECT id FROM buckets WHERE resource IN ('space', 'base'))"
+        )
+    connection.commit()
+    connection.close()
+    report = salvage(data, tmp_path / "new", SystemClock())
+    assert [remark.partition(":")[0] for remark in report.remarks] == ["root", "tenant"]
+    async with Server(tmp_path / "new") as server:
+        assert await texts_of(server) == world.texts
+        assert server.admin_kubeconfig("tenant")
+
+
+async def test_an_api_whose_beginnings_are_lost_begins_anew_and_keeps_its_objects(world: World, tmp_path: Path) -> None:
+    data = world.copy("stopped", tmp_path)
+    content = (data / "state.db").read_bytes()
+    connection = sqlite3.connect(data / "state.db")
+    connection.execute(
+        "UPDATE revisions SET value = zeroblob(9) WHERE bucket IN (SELECT id FROM buckets WHERE resource = 'base')"
+    )
+    connection.commit()
+    connection.close()
+    assert (data / "state.db").read_bytes() != content
+    report = salvage(data, tmp_path / "new", SystemClock())
+    assert [remark.partition(":")[2] for remark in report.remarks] == [
+        " what this API began with is lost; what every API has is made anew"
+    ] * 2
+    async with Server(tmp_path / "new") as server:
+        assert await texts_of(server) == world.texts
+        await server.spaces["tenant"].settled()
+        roles = await DirectClient(server.spaces["tenant"]).list(CLUSTER_ROLES)
+        assert "cluster-admin" in {item["metadata"]["name"] for item in roles.items}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -83,8 +84,8 @@ def salvage(data: Path, target: Path, clock: Clock, say: Progress = lambda _: No
         try:
             _write(draft, finds, chosen, pages, report, acknowledged)
             report.remarks += Pki(draft / _KEYS, clock).salvage(data / _KEYS)
-        except OSError as error:
-            raise StorageError(f"{target}: {error.strerror or error}") from error
+        except (OSError, sqlite3.DatabaseError) as error:
+            raise StorageError(f"{target}: {getattr(error, 'strerror', None) or error}") from error
         say("checking what was written")
         inspection.check_whole(draft / _DATABASE)
     return report

@@ -6,6 +6,7 @@ the other tables are known by their shape.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,7 +26,12 @@ _EVERY = 1000
 _BEFORE_ALL = 1
 """The revision of a store in which nothing is yet."""
 _RECORDS = ("space", "base")
-_VERSION = ("revision", "bucket", "key", "change", "previous", "checksum", "value")
+_COLUMNS = 7
+_HEAD = re.compile(rb"(?=[\x08-\x20]\x00[\x01-\x06\x08\x09])")
+"""How the description of a version begins: its length, then nothing for the revision, which is the number of the row,
+then the size of a bucket's number."""
+_LONGEST_START = 18
+"""Bytes before that, in which the length and the number of a row stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +168,11 @@ def _alone(page: Page, pages: Pages) -> Finds:
 def _carved(page: Page, pages: Pages) -> Finds:
     """What can be found in a page whose head is not to be trusted: a row may begin anywhere."""
     found = _alone(page, pages)
-    for pointer in range(page.begin, len(page.content)):
-        cell = cells.cell_at(page, pointer, pages, cells.TABLE)
-        if cell is not None and cell.row > 0 and len(cell.columns) == len(_VERSION):
-            _take_row(found, cell, page, pointer)
+    for head in _HEAD.finditer(page.content, page.begin):
+        for pointer in range(max(page.begin, head.start() - _LONGEST_START), head.start() - 1):
+            cell = cells.cell_at(page, pointer, pages, cells.TABLE)
+            if cell is not None and cell.row > 0 and len(cell.columns) == _COLUMNS:
+                _take_row(found, cell, page, pointer)
     return found
 
 
