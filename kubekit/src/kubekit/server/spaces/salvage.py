@@ -72,6 +72,8 @@ def salvage(data: Path, target: Path, clock: Clock, say: Progress = lambda _: No
     if data_lock.is_held(data):
         raise DataInUse(f"{data}: is in use; stop the process that uses it first")
     source = data / _DATABASE
+    if not any(data.glob(f"{_DATABASE}*")):
+        raise StorageError(f"{data}: there is no data to salvage ({_DATABASE} is missing)")
     report = Report(lost=[], older=[], doubtful=[], remarks=[])
     acknowledged = _acknowledged(source, report)
     with private_files.new_directory(target) as draft, closing(Pages(source)) as pages:

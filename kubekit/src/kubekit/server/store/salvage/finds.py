@@ -42,7 +42,8 @@ class Version:
     bucket: int
     key: str
     change: Change
-    page: Page
+    page: Page | int
+    """Its number, if that is enough to find it."""
     pointer: int
 
 
@@ -121,7 +122,7 @@ def search(pages: Pages, acknowledged: int, progress: Callable[[str], None]) -> 
     finds.pointers_complete = not pages.damaged_frames and _is_complete(pages)
     for page in unread:
         _add(finds, _carved(page, pages))
-    for page in pages.doubtful():
+    for page in pages.doubtful:
         _add(finds, _carved(page, pages), lambda revision: revision <= acknowledged)
     pointed = {pointer.revision for pointer in finds.pointers.values()}
     for page in pages.superseded:
@@ -132,7 +133,9 @@ def search(pages: Pages, acknowledged: int, progress: Callable[[str], None]) -> 
 
 def value_of(version: Version, pages: Pages) -> bytes:
     """What an intact version holds."""
-    cell = cells.cell_at(version.page, version.pointer, pages, cells.TABLE)
+    page = pages.get(version.page) if isinstance(version.page, int) else version.page
+    assert page is not None
+    cell = cells.cell_at(page, version.pointer, pages, cells.TABLE)
     assert cell is not None
     value = cell.columns[6]
     assert isinstance(value, bytes)
@@ -191,7 +194,8 @@ def _take_row(finds: Finds, cell: Cell, page: Page, pointer: int) -> bool:
             if database.checksum_of(value) != checksum or change not in Change.__members__.values():
                 finds.broken[cell.row] = (bucket, key)
                 return False
-            finds.versions[cell.row] = Version(cell.row, bucket, key, Change(change), page, pointer)
+            found_in = page.number if page.is_current else page
+            finds.versions[cell.row] = Version(cell.row, bucket, key, Change(change), found_in, pointer)
         case (None, str(space), str(resource)):
             _take_names(finds, cell.row, (space, resource))
     return True

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from . import journal, log
@@ -20,11 +20,12 @@ _FILE_HEADER = 100
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What stands in a page. One that is doubtful was found in a damaged part of the log, or never committed."""
+    """What stands in a page, or once stood there."""
 
     number: int
     content: bytes
-    is_doubtful: bool = False
+    is_current: bool = True
+    """Whether it can be asked for again by its number."""
     is_stale: bool = False
     """Whether a newer version was in the log, and is damaged."""
 
@@ -54,18 +55,19 @@ class Pages:
         ends = max(
             (index + 1 for index, frame in enumerate(frames) if frame.is_intact and frame.ends_commit), default=0
         )
-        self._doubtful: list[Page] = []
         self._stale: set[int] = set()
+        self.doubtful: list[Page] = []
+        """What stands in damaged parts of the log, and what was not committed."""
         self.superseded: list[Page] = []
         """Versions of pages that newer ones took the place of, some of which may be lost."""
         for index, frame in enumerate(frames):
             if index < ends and frame.is_intact:
                 if (before := self._version(frame.number)) is not None:
-                    self.superseded.append(before)
+                    self.superseded.append(replace(before, is_current=False))
                 self._current[frame.number] = frame.content
                 self._stale.discard(frame.number)
             else:
-                self._doubtful.append(Page(frame.number, frame.content, is_doubtful=True))
+                self.doubtful.append(Page(frame.number, frame.content, is_current=False))
                 self._stale.add(frame.number)
         self.damaged_frames = sum(not frame.is_intact for frame in frames[:ends])
         self.count = max([-(-self._file.size // self.size), *self._current])
@@ -83,22 +85,18 @@ class Pages:
     def close(self) -> None:
         self._file.close()
 
-    def doubtful(self) -> Sequence[Page]:
-        """What stands in damaged parts of the log, and what was not committed."""
-        return self._doubtful
-
     def unused(self) -> set[int]:
-        """Pages that are free: what stands in them was deleted."""
+        """Pages that are free: what stands in them was deleted. None, if the list of them is not to be trusted."""
         first = self.get(1)
         found: set[int] = set()
-        trunk = struct.unpack_from(">I", first.content, 32)[0] if first else 0
+        trunk, total = struct.unpack_from(">II", first.content, 32) if first is not None else (0, 0)
         while (page := self.get(trunk)) is not None and trunk not in found:
             found.add(trunk)
             trunk, count = struct.unpack_from(">II", page.content)
             if count > self.size // 4 - 2:
-                break
+                return set()
             found.update(struct.unpack_from(f">{count}I", page.content, 8))
-        return found
+        return found if len(found) == total and all(number <= self.count for number in found) else set()
 
     def chain(self, number: int) -> Iterator[Page]:
         """The pages a long value goes on in."""
