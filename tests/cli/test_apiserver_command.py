@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -75,8 +76,41 @@ def test_a_restore_into_existing_data_changes_nothing(tmp_path: Path) -> None:
     assert (refused.code, "not empty" in refused.err) == (1, True)
 
 
+def test_a_backup_overwrites_nothing(tmp_path: Path) -> None:
+    stop_server(start_server(tmp_path / "data", program=BUTLER))
+    (tmp_path / "backup").write_text("precious")
+    refused = butleradm("apiserver", "--data", str(tmp_path / "data"), "backup", str(tmp_path / "backup"))
+    assert (refused.code, "overwrites nothing" in refused.err) == (1, True)
+    assert (tmp_path / "backup").read_text() == "precious"
+
+
+def test_what_can_be_read_of_damaged_data_is_brought_out_and_the_rest_is_named(tmp_path: Path) -> None:
+    server = start_server(tmp_path / "data", program=BUTLER)
+    kubectl = kubectl_for(server.kubeconfig)
+    for name in ("kept", "broken"):
+        kubectl("create", "configmap", name, f"--from-literal=text={name}-and-more")
+    stop_server(server)
+    path = tmp_path / "data" / "state.db"
+    path.write_bytes(path.read_bytes().replace(b"broken-and-more", b"broken-and-less"))
+    refused = butleradm("apiserver", "--data", str(tmp_path / "data"), "--port", "0")
+    assert (refused.code, "salvage what can be read" in refused.err) == (1, True)
+    salvaged = butleradm("apiserver", "salvage", "--data", str(tmp_path / "data"), str(tmp_path / "new"), "-o", "json")
+    assert salvaged.code == 0, salvaged.err
+    assert json.loads(salvaged.out)["lost"] == [{"space": "root", "resource": "/configmaps", "key": "default/broken"}]
+    assert "reading" in salvaged.err
+    again = butleradm("apiserver", "salvage", "--data", str(tmp_path / "data"), str(tmp_path / "new"))
+    assert (again.code, "not empty" in again.err) == (1, True)
+    told = butleradm("apiserver", "salvage", "--data", str(tmp_path / "data"), str(tmp_path / "other"))
+    assert "1 lost:\n  root /configmaps default/broken\n" in told.out
+    server = start_server(tmp_path / "new", program=BUTLER)
+    kubectl = kubectl_for(server.kubeconfig)
+    assert kubectl("get", "configmap", "kept", "-o", "jsonpath={.data.text}").out == "kept-and-more"
+    kubectl("get", "configmap", "broken", fails=True)
+    stop_server(server)
+
+
 def test_every_command_has_help_with_an_example() -> None:
-    for words in ([], ["apiserver"], ["apiserver", "backup"], ["apiserver", "restore"]):
+    for words in ([], ["apiserver"], ["apiserver", "backup"], ["apiserver", "restore"], ["apiserver", "salvage"]):
         shown = butleradm(*words, "--help")
         assert shown.code == 0
         assert "Example:" in shown.out, words

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kubekit.server.serve.server import lock
+from kubekit.server.store import data_lock
 from testbed.running.embedded import BIN
 from tests.local.shells import Shell
 
@@ -117,7 +117,8 @@ def test_a_directory_that_cannot_be_made_is_named(shell: Shell, tmp_path: Path, 
 
 def test_data_that_another_process_holds_is_left_alone(shell: Shell) -> None:
     shell.data.mkdir(parents=True)
-    held = lock(shell.data)
+    held = data_lock.take(shell.data)
+    data_lock.note_holder(held)
     ran = shell.butleradm("up", "--empty", "--port", "0")
     os.close(held)
     assert ran.code == 1

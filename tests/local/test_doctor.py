@@ -24,7 +24,8 @@ from butler.providers.simulated.section import Knobs
 from butler.simulation.delays import NONE
 from kubekit.model.crd import DEFINITION
 from kubekit.model.resource import ObjectMeta
-from kubekit.server.serve.server import Server, lock
+from kubekit.server.serve.server import Server
+from kubekit.server.store import data_lock
 
 
 @pytest.fixture
@@ -74,7 +75,8 @@ def test_a_port_of_another_program(place: Home) -> None:
 
 
 def test_a_process_on_the_data_that_is_no_platform(place: Home) -> None:
-    held = lock(place.data)
+    held = data_lock.take(place.data)
+    data_lock.note_holder(held)
     found = the_failure(computer.lock(place))
     os.close(held)
     assert f"kill {os.getpid()}" in found.remedy

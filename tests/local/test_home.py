@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from butler.local.home import Home, Remembered, Running, announced, default_place
-from kubekit.server.serve.server import lock
+from kubekit.server.store import data_lock
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def running_as(pid: int, place: Home) -> Running:
 
 
 def test_a_platform_that_holds_its_data_is_found(place: Home) -> None:
-    held = lock(place.data)
+    held = data_lock.take(place.data)
     running = running_as(os.getpid(), place)
     place.announce(running)
     assert place.running() == running
@@ -47,7 +47,7 @@ def test_a_process_that_only_has_the_same_number_is_not_taken_for_the_platform(p
 
 
 def test_who_stops_takes_back_only_their_own_announcement(place: Home) -> None:
-    held = lock(place.data)
+    held = data_lock.take(place.data)
     place.announce(running_as(1, place))
     place.withdraw()
     assert place.running() is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kubekit.errors import DataDamaged, DataInUse, DataVersion, StorageError
-from kubekit.server.store import backup, database
+from kubekit.server.store import backup, inspection
 from kubekit.server.store.changes import Change
 from kubekit.server.store.events import Event
 from kubekit.server.store.rows import Row
@@ -150,7 +150,7 @@ async def test_a_file_with_pages_of_another_size_is_used_as_it_is(tmp_path: Path
     await store.close()
     again = World(Store(path))
     assert len(again.texts()) == 20
-    database.check(path)
+    inspection.check_whole(path)
     with sqlite3.connect(path) as connection:
         assert connection.execute("PRAGMA page_size").fetchone() == (4096,)
     connection.close()

@@ -108,6 +108,7 @@ async def test_a_server_is_ready_again_though_nobody_writes(server: Server, api:
         answer = await api("POST", "/api/v1/namespaces/default/configmaps", big)
         assert (answer.status, answer.body["reason"]) == (500, "InternalError")
         assert (await api("GET", "/readyz")).status == 500
+        assert (await api("GET", "/livez")).status == 200
     housekeeping = Housekeeping(server.store, SystemClock(), lambda: None)
     housekeeping.tidy()
     # By then the writer has come past the trial.

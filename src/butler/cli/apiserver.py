@@ -7,10 +7,16 @@ import os
 import signal
 from datetime import UTC
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from kubekit.clock import SystemClock
+
+from .output import document, output_option, plain
+
+if TYPE_CHECKING:
+    from kubekit.server.spaces.salvage import Report
 
 
 def default_data() -> Path:
@@ -77,7 +83,8 @@ async def _serve(data: Path, host: str, port: int, names: tuple[str, ...]) -> No
 def backup(inherited: Path, file: Path, data: Path | None) -> None:
     """Copy the data directory to FILE, also while the server runs.
 
-    The copy is consistent, checked before it appears, and holds the keys too: keep it as safe as the original.
+    The copy is consistent, checked before it appears, and holds the keys too: keep it as safe as the original. A file
+    that exists is never overwritten.
 
     \b
     Example:
@@ -98,6 +105,8 @@ def backup(inherited: Path, file: Path, data: Path | None) -> None:
 def restore(inherited: Path, file: Path, data: Path | None, check: bool) -> None:
     """Make a new data directory out of a backup.
 
+    The backup is checked from end to end before the directory appears, which must be new or empty.
+
     \b
     Example:
       butleradm apiserver restore --data ./restored backup.tar.gz
@@ -106,6 +115,53 @@ def restore(inherited: Path, file: Path, data: Path | None, check: bool) -> None
 
     manifest = backups.read(file) if check else backups.restore(file, (data or inherited).resolve(), _say)
     click.echo(f"{file}: {manifest.objects} objects at revision {manifest.revision}, made {manifest.created}")
+
+
+@apiserver.command()
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--data", type=click.Path(file_okay=False, path_type=Path), help="The damaged data directory.")
+@output_option("table", "json", "yaml")
+@click.pass_obj
+def salvage(inherited: Path, directory: Path, data: Path | None, output: str) -> None:
+    """Bring what can be read of damaged data into DIRECTORY, which must be new or empty.
+
+    For when a start is refused and there is no backup, or only an old one. The damaged data is only read. A server
+    starts from the new directory, and what was lost is told: every object by its name, as far as that can be read.
+
+    \b
+    Example:
+      butleradm apiserver salvage --data ./data ./salvaged
+      butleradm apiserver --data ./salvaged
+    """
+    import msgspec
+
+    from kubekit.server.spaces.salvage import salvage as bring_out
+
+    source = (data or inherited).resolve()
+    report = bring_out(source, directory.resolve(), SystemClock(), _say)
+    if output == "table":
+        click.echo(_told(report, directory))
+    else:
+        click.echo(document(msgspec.to_builtins(report), output))
+
+
+def _told(report: Report, directory: Path) -> str:
+    lists = (
+        ("lost", report.lost),
+        ("brought out in an older version, because the newest is lost", report.older),
+        ("brought out, and may have been deleted before", report.doubtful),
+    )
+    lines = [f"{directory}: {report.objects} objects at revision {report.revision}"]
+    for title, losses in lists:
+        if losses:
+            lines.append(f"{len(losses)} {title}:")
+            lines += [f"  {plain(f'{one.space} {one.resource} {one.key}')}" for one in losses]
+    if report.unplaced:
+        lines.append(f"objects of which the kind is lost, in {directory / 'unplaced.json'}: {report.unplaced}")
+    if report.missing_revisions:
+        lines.append(f"writes that are missing, perhaps of objects no list names: {report.missing_revisions}")
+    lines += map(plain, report.remarks)
+    return "\n".join([*lines, "nothing was lost"] if report.is_complete else lines)
 
 
 def _say(text: str) -> None:

@@ -17,7 +17,7 @@ from butler.engines.tenants import kubeconfig_in
 from kubekit.client.protocol import Client
 from kubekit.errors import AlreadyExists, NotFound
 from kubekit.model.resource import ObjectMeta
-from kubekit.server.access import private_files
+from kubekit.server.store import private_files
 
 from .home import Home
 

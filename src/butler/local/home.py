@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shlex
 from dataclasses import dataclass
@@ -14,12 +13,14 @@ import msgspec
 from msgspec import Struct
 
 from butler.cli.session import home
-from kubekit.server.access import private_files
+from kubekit.server.store import data_lock, private_files
 
 T = TypeVar("T")
 
 DEFAULT_PORT = 7443
 ANY_PORT = 0
+_OURS = ("log*", "datacentre.db*", "settings.json", "running.json", "*.kubeconfig")
+"""What a platform keeps beside what its API server does."""
 
 
 class Remembered(Struct, omit_defaults=True):
@@ -76,10 +77,16 @@ class Home:
 
     @property
     def is_new(self) -> bool:
-        return not (self.data / "state.db").exists()
+        """Whether nothing was ever kept here; what was lost is another matter."""
+        return not any((self.data / name).exists() for name in ("state.db", "state.revision"))
 
     def kubeconfig_of(self, cluster: str) -> Path:
         return self.data / f"{cluster}.kubeconfig"
+
+    def close_to_others(self) -> None:
+        """Make the directory, and see to it that all that is in it is its owner's alone."""
+        private_files.make_private(self.data)
+        private_files.close_to_others(self.data, *_OURS)
 
     def remembered(self) -> Remembered:
         return _read(self.data / "settings.json", Remembered) or Remembered()
@@ -95,17 +102,7 @@ class Home:
 
     def is_held(self) -> bool:
         """Whether a process works on the data at this moment."""
-        try:
-            handle = os.open(self.data / "lock", os.O_RDWR)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return True
-        finally:
-            os.close(handle)
-        return False
+        return data_lock.is_held(self.data)
 
     def announce(self, running: Running) -> None:
         """Tell other processes of this user."""

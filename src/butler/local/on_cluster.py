@@ -26,8 +26,7 @@ from kubekit.model.crd import DEFINITION
 from kubekit.model.resource import Object, Resource
 from kubekit.runtime.leader import Election
 from kubekit.runtime.manager import Manager, ManagerSettings
-from kubekit.server.access import private_files
-from kubekit.server.serve.server import lock
+from kubekit.server.store import data_lock
 
 from . import system
 from .home import Home
@@ -123,9 +122,10 @@ def _remarks(found: Survey, simulate: bool) -> tuple[str, ...]:
 @contextmanager
 def _held(place: Home) -> Iterator[None]:
     """The data directory for this process, as a server would hold it."""
-    private_files.make_private(place.data)
-    handle = lock(place.data)
+    place.close_to_others()
+    handle = data_lock.take(place.data)
     try:
+        data_lock.note_holder(handle)
         yield
     finally:
         os.close(handle)

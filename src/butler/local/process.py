@@ -21,8 +21,8 @@ from butler.cli.session import home
 from butler.simulation.delays import NONE, REALISTIC
 from kubekit.client import kubeconfig
 from kubekit.clock import Clock, SystemClock
-from kubekit.server.access import private_files
 from kubekit.server.serve.server import tune_process
+from kubekit.server.store import private_files
 
 from . import first_cluster, logs
 from .home import DEFAULT_PORT, Home, Running
@@ -69,8 +69,8 @@ Started = Callable[[Platform, Running, asyncio.Event], Awaitable[None]]
 async def serve(wanted: Wanted, started: Started) -> None:
     """Run a platform in this process until it is told to stop. `started` is called once it can be used."""
     stop = _asked_to_stop()
-    for directory in (home(), wanted.place.data):
-        private_files.make_private(directory)
+    private_files.make_private(home())
+    wanted.place.close_to_others()
     logs.write_to(wanted.place.log)
     _prepare(wanted)
     async with _platform(wanted) as platform, answering_health(platform) as health:
@@ -162,7 +162,7 @@ async def go_to_background(platform: Platform, running: Running, stop: asyncio.E
     """Say that the platform is ready, and from now on write only to the log."""
     click.echo(READY)
     sys.stdout.flush()
-    handle = os.open(Home(Path(running.data)).log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    handle = private_files.open_private(Home(Path(running.data)).log, os.O_WRONLY | os.O_APPEND)
     for standard in (1, 2):
         os.dup2(handle, standard)
     os.close(handle)

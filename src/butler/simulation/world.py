@@ -14,7 +14,7 @@ from butler.engines.capi import kinds as capi
 from butler.engines.kamaji import kinds as kamaji
 from butler.engines.tenants import Connect
 from butler.providers.contract import Surroundings
-from butler.providers.simulated.datacentre import DataCentre
+from butler.providers.simulated.datacentre import DataCentre, check_file
 from kubekit.client.protocol import Client
 from kubekit.clock import Chance, Clock, SystemChance, SystemClock
 from kubekit.model.resource import Resource
@@ -55,6 +55,7 @@ async def world(
 ) -> AsyncIterator[World]:
     """The simulated world on a server: tenants' APIs and a data centre."""
     clock, chance = clock or SystemClock(), chance or SystemChance()
+    check_file(datacentre_file)
     datacentre = DataCentre(datacentre_file, clock=clock, chance=chance, fast=delays == NONE)
     with closing(datacentre):
         async with connections() as others:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import ssl
 from pathlib import Path
@@ -16,7 +17,8 @@ from kubekit.errors import DataDamaged
 from kubekit.server.access import kubeconfig
 from kubekit.server.access.authority import facts_of
 from kubekit.server.access.identities import KeyPair
-from kubekit.server.access.pki import Pki, Renewal, ends_soon, new_space_keys
+from kubekit.server.access.pki import Pki, Renewal, is_due, new_space_keys
+from kubekit.server.access.validity import validity_of
 from tests.server.auth.world import TurnedClock
 
 TENANT = "team-a/web"
@@ -136,9 +138,43 @@ def test_the_keys_of_a_space_come_with_its_administrator(clock: TurnedClock) -> 
 def test_it_is_time_to_renew_thirty_days_before_the_end(clock: TurnedClock) -> None:
     admin = new_space_keys(TENANT, clock.now()).admin
     clock.turn(days=334)
-    assert not ends_soon(admin.certificate, clock.now())
+    assert not is_due(admin.certificate, clock.now())
     clock.turn(days=1)
-    assert ends_soon(admin.certificate, clock.now())
+    assert is_due(admin.certificate, clock.now())
+
+
+def test_a_clock_that_was_ahead_when_everything_was_made_heals(tmp_path: Path) -> None:
+    """Also for those who have the authority already: it never changes."""
+    clock = TurnedClock()
+    clock.turn(days=500)
+    pki, tenant = Pki(tmp_path / "pki", clock), new_space_keys(TENANT, clock.now())
+    pki.open()
+    authority = pki.server_authority
+    clock.turn(days=-500)
+    assert Pki(tmp_path / "pki", clock).open() == Renewal(serving=True, admin=True)
+    for name in ("ca", "apiserver", "admin"):
+        assert parsed(pki, name).not_valid_before_utc < clock.now() < parsed(pki, name).not_valid_after_utc, name
+    assert pki.server_authority == authority
+    assert is_due(tenant.admin.certificate, clock.now())
+    begins, ends = validity_of(tenant.authority.pair.certificate)
+    assert begins < clock.now() < ends
+
+
+@pytest.mark.parametrize("days", [0, 40_000])
+def test_when_a_certificate_is_valid_is_read_as_others_read_it(days: int) -> None:
+    """Also beyond 2049, from where on times are written otherwise."""
+    clock = TurnedClock()
+    clock.turn(days=days)
+    made = new_space_keys(TENANT, clock.now())
+    for certificate in (made.authority.pair.certificate, made.admin.certificate):
+        read = x509.load_pem_x509_certificate(certificate)
+        assert validity_of(certificate) == (read.not_valid_before_utc, read.not_valid_after_utc)
+
+
+@pytest.mark.parametrize("text", [b"", b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", b"MIIB"])
+def test_what_is_no_certificate_is_valid_never(text: bytes) -> None:
+    with pytest.raises(ValueError, match="not a certificate"):
+        validity_of(text)
 
 
 def pem_of(pair: KeyPair) -> str:
@@ -161,12 +197,37 @@ async def test_the_listener_lets_every_space_through_and_no_stranger(tmp_path: P
     stranger.open()
     listener = pki.tls
     keys = new_space_keys(TENANT, SystemClock().now())
-    pki.trust(keys.authority.pair.certificate)
+    pki.trust({TENANT: keys.authority.pair.certificate})
     tenant = keys.authority.issue_client_certificate("eve", ["system:masters"], 1, SystemClock().now())
     assert await _subject_seen(listener, pki, pki.admin, tmp_path) == b"kubernetes-admin"
     assert await _subject_seen(listener, pki, tenant, tmp_path) == b"eve"
     assert await _subject_seen(listener, pki, None, tmp_path) == b"nobody"
     assert await _subject_seen(listener, pki, stranger.admin, tmp_path) == b""
+
+
+async def test_authorities_of_spaces_that_are_gone_leave_nothing_behind(tmp_path: Path) -> None:
+    pki = Pki(tmp_path / "pki", SystemClock())
+    pki.open()
+    listener, now = pki.tls, SystemClock().now()
+    kept = new_space_keys(TENANT, now)
+    before = _authorities_in_memory()
+    pki.trust({TENANT: kept.authority.pair.certificate})
+    others = [new_space_keys(f"other-{number}", now).authority.pair.certificate for number in range(100)]
+    for _ in range(3):
+        for number, certificate in enumerate(others):
+            pki.trust({str(number): certificate})
+        for number in range(100):
+            pki.forget(str(number))
+    assert _authorities_in_memory() - before < 100
+    tenant = kept.authority.issue_client_certificate("eve", [], 1, now)
+    assert await _subject_seen(listener, pki, tenant, tmp_path) == b"eve"
+    assert await _subject_seen(listener, pki, pki.admin, tmp_path) == b"kubernetes-admin"
+
+
+def _authorities_in_memory() -> int:
+    gc.collect()
+    contexts = [one for one in gc.get_objects() if isinstance(one, ssl.SSLContext)]
+    return sum(one.cert_store_stats()["x509"] for one in contexts)
 
 
 async def _subject_seen(listener: ssl.SSLContext, pki: Pki, pair: KeyPair | None, scratch: Path) -> bytes:

@@ -122,16 +122,19 @@ def access(place: Home) -> Iterable[Finding]:
 
 
 def certificates(place: Home) -> Iterable[Finding]:
-    """None that is about to expire: a platform that runs renews its own in time."""
+    """None that is about to expire, or of a clock that was ahead: a platform that runs renews its own in time."""
     found = [(path, x509.load_pem_x509_certificate(path.read_bytes())) for path in (place.data / "pki").rglob("*.crt")]
     if not found:
         return
     now = SystemClock().now()
     ending = [(path, one) for path, one in found if one.not_valid_after_utc < now + _EXPIRES_SOON]
+    early = [(path, one) for path, one in found if one.not_valid_before_utc > now]
+    remedy = "butleradm down, then up: certificates are renewed at the start"
     for path, one in ending:
-        remedy = "butleradm down, then up: certificates are renewed at the start"
         yield failed("certificates", f"{path} is valid only until {one.not_valid_after_utc:%Y-%m-%d}", remedy)
-    if not ending:
+    for path, one in early:
+        yield failed("certificates", f"{path} is valid only from {one.not_valid_before_utc:%Y-%m-%d} on", remedy)
+    if not ending and not early:
         first = min(one.not_valid_after_utc for _, one in found)
         yield passed("certificates", f"all {len(found)} are valid until {first:%Y-%m-%d} or longer")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sqlite3
 import uuid
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from pathlib import Path
 from butler.errors import CapacityExhausted, MachineRejected
 from kubekit.clock import Chance, Clock, SystemChance, SystemClock, fraction
 from kubekit.errors import DataDamaged, DataVersion
+from kubekit.server.store import inspection, private_files
 
 from ..contract import MachineOrder, Power
 from .assets import TABLE as _SHELF
@@ -239,12 +241,30 @@ class DataCentre:
         return self.clock.now().timestamp()
 
 
+def check_file(path: Path) -> None:
+    """Raises DataDamaged, and leaves every byte as it is, when a file cannot be used. For whoever holds its directory.
+
+    One that is not there will be made."""
+    if not path.exists() or not path.stat().st_size:
+        return
+    try:
+        with inspection.viewing(path) as connection:
+            defect = inspection.defect(connection)
+    except sqlite3.DatabaseError as error:
+        raise _damaged(path, error) from error
+    if defect:
+        raise _damaged(path, defect)
+
+
 def _mac(number: int) -> str:
     """An address of the range that is free for everyone's own use."""
     return ":".join(f"{byte:02x}" for byte in b"\x02\xb7" + number.to_bytes(4, "big"))
 
 
 def _opened(path: Path | None) -> sqlite3.Connection:
+    if path is not None:
+        # SQLite gives its other files the same rights.
+        os.close(private_files.open_private(path, os.O_RDWR))
     database = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False)
     try:
         database.execute("PRAGMA journal_mode = WAL")
@@ -258,5 +278,9 @@ def _opened(path: Path | None) -> sqlite3.Connection:
         database.execute(_SHELF)
     except sqlite3.DatabaseError as error:
         database.close()
-        raise DataDamaged(f"{path}: {error}; move it away to begin with an empty data centre") from error
+        raise _damaged(path, error) from error
     return database
+
+
+def _damaged(path: Path | None, problem: object) -> DataDamaged:
+    return DataDamaged(f"{path}: {problem}; move it away to begin with an empty data centre")

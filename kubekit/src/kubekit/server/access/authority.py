@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .identities import CertificateFacts, ClientIdentity, KeyPair
+from .validity import validity_of
 
 if TYPE_CHECKING:
     from .certificates import Issuer
@@ -17,9 +18,8 @@ def facts_of(certificate: bytes) -> CertificateFacts:
     """The facts about a PEM file, parsed the long way when someone else wrote it. Raises ValueError."""
     head = certificate.partition(b"-----BEGIN")[0].decode(errors="replace")
     written = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
-    if "Not-After" in written:
-        ends = datetime.fromisoformat(written["Not-After"])
-        return CertificateFacts(ends, frozenset(written.get("Names", "").split()))
+    if "Names" in written or "Not-After" in written:
+        return CertificateFacts(*validity_of(certificate), frozenset(written.get("Names", "").split()))
     from .certificates import parsed_facts  # noqa: PLC0415 - slow to load, rarely needed
 
     return parsed_facts(certificate)

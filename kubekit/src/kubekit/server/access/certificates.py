@@ -20,6 +20,9 @@ CLOCK_SKEW = timedelta(minutes=5)
 
 _LONGEST_NAME = 64
 """What X.509 allows for a common name."""
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+"""Since when an authority counts, which can never be replaced: also if the clock is ahead when it is made."""
+
 _USER_UID = x509.ObjectIdentifier("1.3.6.1.4.1.57683.2")
 """The subject attribute in which Kubernetes looks for a user's UID."""
 
@@ -37,7 +40,7 @@ def new_authority(name: str, now: datetime, days: int, *, is_marked: bool = Fals
     mark = x509.SubjectKeyIdentifier.from_public_key(key.public_key()).digest.hex()[:16]
     subject = _name(f"kubernetes:{mark}:{name}"[:_LONGEST_NAME] if is_marked else name, ())
     certificate = (
-        _builder(subject, subject, key.public_key(), now, now + timedelta(days=days))
+        _builder(subject, subject, key.public_key(), min(now, LONG_AGO), now + timedelta(days=days))
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(_usage(signs_certificates=True), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
@@ -51,9 +54,9 @@ def parsed_facts(certificate: bytes) -> CertificateFacts:
     try:
         found = parsed.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
-        return CertificateFacts(parsed.not_valid_after_utc)
+        return CertificateFacts(parsed.not_valid_before_utc, parsed.not_valid_after_utc)
     names = [*found.get_values_for_type(x509.DNSName), *map(str, found.get_values_for_type(x509.IPAddress))]
-    return CertificateFacts(parsed.not_valid_after_utc, frozenset(names))
+    return CertificateFacts(parsed.not_valid_before_utc, parsed.not_valid_after_utc, frozenset(names))
 
 
 class Issuer:
@@ -68,14 +71,14 @@ class Issuer:
 
     def client_certificate(self, key: bytes, name: str, groups: Iterable[str], days: int, now: datetime) -> bytes:
         leaf = self._leaf(key, _name(name, groups), ExtendedKeyUsageOID.CLIENT_AUTH, now, self._end(now, days))
-        return CertificateFacts(self._end(now, days)).text() + _signed(leaf, self._key)
+        return CertificateFacts(now, self._end(now, days)).text() + _signed(leaf, self._key)
 
     def serving_certificate(self, key: bytes, names: Iterable[str], days: int, now: datetime) -> bytes:
         listed, ends = sorted(set(names)), self._end(now, days)
         leaf = self._leaf(key, _name("kube-apiserver", ()), ExtendedKeyUsageOID.SERVER_AUTH, now, ends)
         alternatives = x509.SubjectAlternativeName([_general_name(one) for one in listed])
         signed = _signed(leaf.add_extension(alternatives, critical=False), self._key)
-        return CertificateFacts(ends, frozenset(listed)).text() + signed
+        return CertificateFacts(now, ends, frozenset(listed)).text() + signed
 
     def identity_of(self, der: bytes) -> ClientIdentity | None:
         certificate = x509.load_der_x509_certificate(der)

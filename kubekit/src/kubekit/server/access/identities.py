@@ -19,9 +19,10 @@ class KeyPair:
 
 @dataclass(frozen=True, slots=True)
 class CertificateFacts:
-    """What a start must know of the server's own certificates: written as text above the PEM block, so that reading
-    it needs no cryptography."""
+    """What a start must know of the server's own certificates. The names are written as text above the PEM block, so
+    that reading them needs no cryptography."""
 
+    not_before: datetime
     not_after: datetime
     names: frozenset[str] = frozenset()
 

@@ -29,7 +29,7 @@ import binascii
 import re
 import socket
 import ssl
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -38,10 +38,11 @@ from pathlib import Path
 from kubekit.clock import Clock
 from kubekit.errors import DataDamaged
 from kubekit.server.objects.user import MASTERS
+from kubekit.server.store import private_files
 
-from . import private_files
 from .authority import Authority, facts_of
-from .identities import KeyPair
+from .identities import CertificateFacts, KeyPair
+from .listener import ListenerTls
 
 ROOT = "root"
 """The name of the root space."""
@@ -92,10 +93,17 @@ class Pki:
         self.clock = clock
         self.names = frozenset({*ALWAYS_SERVED, *_own_host_name(), *extra_names})
 
-    def open(self) -> Renewal:
-        """Load and check everything, make it on the first start, renew what ends soon. Raises DataDamaged."""
+    def open(self, *, is_new: bool = True) -> Renewal:
+        """Load and check everything, make it on the first start, renew what ends soon. Raises DataDamaged.
+
+        Unless all `is_new`, there must be keys already: others would be of no use to anybody."""
         private_files.make_private(self.directory.parent)
         if not self.directory.exists() or not any(self.directory.iterdir()):
+            if not is_new:
+                raise DataDamaged(
+                    f"{self.directory}: the keys are missing, and there are objects: with new keys, nobody who has a "
+                    "kubeconfig or a token would get in any more; restore it from a backup, or salvage the objects"
+                )
             private_files.create_directory(self.directory, self._first_files())
             fresh = True
         else:
@@ -107,7 +115,7 @@ class Pki:
         return Renewal(serving=True, admin=True) if fresh else renewal
 
     def renew(self) -> Renewal:
-        """Replace the server's and the administrator's certificates when they end within 30 days."""
+        """Replace the server's and the administrator's certificates that end within 30 days or are not valid yet."""
         now = self.clock.now()
         serving, admin = self._pair("apiserver"), self._pair("admin")
         renewal = Renewal(
@@ -119,16 +127,42 @@ class Pki:
             )
         if renewal.admin:
             private_files.write_private(self.directory / "admin.crt", self._admin_certificate(self._root, admin.key))
-        if renewal.serving and "tls" in self.__dict__:
-            self._show_certificate(self.tls)
+        if renewal.serving and "_listener" in self.__dict__:
+            self._listener.show_again()
         return renewal
 
-    def trust(self, authorities: bytes) -> None:
-        """Let the listener take client certificates of further authorities, PEM one after the other, until it ends.
+    def salvage(self, source: Path) -> list[str]:
+        """Make the directory out of what is intact in another one; answers what was lost and is new."""
+        files, lost = self._first_files(), list[str]()
+        if (pair := _intact_pair(source, "ca")) is not None:
+            files["ca.crt"], files["ca.key"] = pair.certificate, pair.key
+        else:
+            lost.append("pki/ca.key: the authority is lost: every kubeconfig must be handed out again")
+        try:
+            files["sa.key"] = private_files.read(source / "sa.key")
+            _require_pem(source / "sa.key", files["sa.key"], "PRIVATE KEY")
+        except DataDamaged:
+            files["sa.key"] = _space_files(ROOT, self.clock.now())["sa.key"]
+            lost.append("pki/sa.key: is lost: the tokens of all service accounts must be made anew")
+        root = Authority(KeyPair(files["ca.crt"], files["ca.key"]))
+        files["apiserver.crt"] = self._serving_certificate(root, files["apiserver.key"])
+        files["admin.crt"] = self._admin_certificate(root, files["admin.key"])
+        for name in ("apiserver", "admin"):
+            if pair is not None and (kept := _intact_pair(source, name)) is not None:
+                files[f"{name}.crt"], files[f"{name}.key"] = kept.certificate, kept.key
+        private_files.create_directory(self.directory, files)
+        self.open()
+        return lost
+
+    def trust(self, authorities: Mapping[str, bytes]) -> None:
+        """Let the listener take client certificates of the authorities (PEM) of further spaces.
 
         That opens nothing: a certificate counts only where the authority of the space itself issued it."""
-        if authorities:
-            self.tls.load_verify_locations(cadata=authorities.decode())
+        self._listener.trust(authorities)
+
+    def forget(self, space: str) -> None:
+        """A space is gone, and with it its authority."""
+        self._listener.forget(space)
 
     def issue_client_certificate(self, cn: str, groups: Iterable[str], days: int) -> KeyPair:
         """A certificate for user `cn` of the root. Raises ValueError for a name X.509 cannot hold."""
@@ -149,16 +183,14 @@ class Pki:
         """The administrator of the root space."""
         return self._pair("admin")
 
-    @cached_property
+    @property
     def tls(self) -> ssl.SSLContext:
         """The listener's TLS settings; renewal and new spaces take effect in it for new connections."""
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
-        context.verify_mode = ssl.CERT_OPTIONAL
-        context.set_alpn_protocols(["http/1.1"])
-        self._show_certificate(context)
-        context.load_verify_locations(cadata=self.server_authority.decode())
-        return context
+        return self._listener.context
+
+    @cached_property
+    def _listener(self) -> ListenerTls:
+        return ListenerTls(self._show_certificate, self.server_authority)
 
     def _show_certificate(self, context: ssl.SSLContext) -> None:
         context.load_cert_chain(self.directory / "apiserver.crt", self.directory / "apiserver.key")
@@ -171,7 +203,7 @@ class Pki:
             facts = facts_of(pair.certificate)
         except ValueError as error:
             raise _damaged(self.directory / f"{name}.crt", "cannot be read as a certificate") from error
-        return now + RENEW_BEFORE >= facts.not_after or facts.names != names
+        return _is_due(facts, now) or facts.names != names
 
     def _first_files(self) -> dict[str, bytes]:
         from .certificates import new_key  # noqa: PLC0415 - slow to load, needed once
@@ -198,9 +230,14 @@ def new_space_keys(space: str, now: datetime) -> SpaceKeys:
     return SpaceKeys(space, authority, made["sa.key"], admin)
 
 
-def ends_soon(certificate: bytes, now: datetime) -> bool:
+def is_due(certificate: bytes, now: datetime) -> bool:
     """Whether it is time to renew a certificate of ours. Raises ValueError when it cannot be read."""
-    return now + RENEW_BEFORE >= facts_of(certificate).not_after
+    return _is_due(facts_of(certificate), now)
+
+
+def _is_due(facts: CertificateFacts, now: datetime) -> bool:
+    """It ends soon; or it was made when the clock was ahead, and is not valid yet."""
+    return now + RENEW_BEFORE >= facts.not_after or now < facts.not_before
 
 
 def _space_files(space: str, now: datetime) -> dict[str, bytes]:
@@ -227,6 +264,13 @@ def _load_pair(directory: Path, name: str) -> KeyPair:
     except ssl.SSLError as error:
         raise _damaged(key, f"is damaged or does not belong to {certificate.name}") from error
     return pair
+
+
+def _intact_pair(directory: Path, name: str) -> KeyPair | None:
+    try:
+        return _load_pair(directory, name)
+    except DataDamaged:
+        return None
 
 
 def _require_pem(path: Path, content: bytes, kind: str) -> None:

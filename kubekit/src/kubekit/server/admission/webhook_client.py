@@ -19,6 +19,8 @@ from . import service_backends
 from .host import Host
 
 _ANSWER_LIMIT = 3 * 1024 * 1024
+_MOST_CONTEXTS = 32
+"""A context weighs more than what makes one: a configuration may be written with ever another caBundle."""
 
 
 class CallFailed(Exception):
@@ -81,6 +83,8 @@ class WebhookClient:
                 context = ssl.create_default_context(cadata=authority)
             except (ValueError, binascii.Error, ssl.SSLError) as error:
                 raise CallFailed(f"caBundle: {error}") from error
+            if len(self._contexts) >= _MOST_CONTEXTS:
+                del self._contexts[next(iter(self._contexts))]
             self._contexts[bundle] = context
         return context
 

@@ -88,8 +88,9 @@ def _document(request: BaseRequest, document: Document) -> Response:
 
 
 def _health(space: ServedSpace, path: str, query: queries.Query) -> Response:
-    """The server is well while its storage takes writes and its background work runs."""
-    checks = space.health()
+    """The server is well while its storage takes writes and its background work runs, and alive while a restart would
+    mend nothing."""
+    checks = space.health(is_alive=path.split("/")[1] == "livez")
     asked = path.split("/")[2:]
     if asked and asked[0] not in checks:
         return page_not_found()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import gc
 import logging
 import os
@@ -18,8 +17,8 @@ from pathlib import Path
 from types import TracebackType
 
 from kubekit.clock import Chance, Clock, SystemChance, SystemClock
-from kubekit.errors import DataInUse, StorageError
-from kubekit.server.access import kubeconfig, private_files
+from kubekit.errors import StorageError
+from kubekit.server.access import kubeconfig
 from kubekit.server.access.authentication import Authenticator, SpaceAccess
 from kubekit.server.access.pki import ROOT, Pki
 from kubekit.server.objects.user import NOBODY, UserInfo
@@ -31,6 +30,7 @@ from kubekit.server.spaces.kubernetes_service import Location
 from kubekit.server.spaces.product import Product
 from kubekit.server.spaces.served_space import ServedSpace
 from kubekit.server.spaces.spaces import Spaces
+from kubekit.server.store import data_lock, inspection, private_files
 from kubekit.server.store.store import Store
 
 from .connections import Connections
@@ -38,6 +38,8 @@ from .handler import Handler
 
 log = logging.getLogger("kubekit.server")
 
+_OURS = ("lock", "state.*", "pki", "kubeconfig")
+"""What a server keeps in its data directory."""
 _STOP_PATIENCE = 5.0
 _BACKLOG = 1024
 """Connections that may wait to be accepted."""
@@ -82,10 +84,14 @@ class Server:
         async with AsyncExitStack() as undo:
             with _writing_to(self.data):
                 private_files.make_private(self.data)
-                self._lock = lock(self.data)
+                private_files.close_to_others(self.data, *_OURS)
+                self._lock = data_lock.take(self.data)
                 undo.callback(os.close, self._lock)
+                # Until here and in here, nothing is written: what is damaged stays as it is.
+                revision = inspection.check(self.data / "state.db")
                 self.pki = Pki(self.data / "pki", self._clock, self._names)
-                self.pki.open()
+                self.pki.open(is_new=not revision)
+                data_lock.note_holder(self._lock)
             await self._bind()
             undo.callback(self._listener.close)
             self.store = Store(self.data / "state.db")
@@ -223,20 +229,6 @@ def _has_sent_everything(transport: asyncio.WriteTransport) -> bool:
     except AttributeError:
         # asyncio forgets the TLS layer of a connection that is gone, and then cannot say.
         return False
-
-
-def lock(data: Path) -> int:
-    """Hold the data directory for this process until the answer is closed. Raises DataInUse."""
-    handle = os.open(data / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        holder = os.pread(handle, 32, 0).decode(errors="replace").strip()
-        os.close(handle)
-        raise DataInUse(f"{data}: already in use by process {holder or 'unknown'}; stop it first") from None
-    os.ftruncate(handle, 0)
-    os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
-    return handle
 
 
 def tune_process() -> None:

@@ -195,12 +195,12 @@ class ServedSpace(Space):
             await worker.stop()
         await self.webhook_client.close()
 
-    def health(self) -> dict[str, str]:
-        """Each check by name, with what is wrong or nothing."""
+    def health(self, *, is_alive: bool = False) -> dict[str, str]:
+        """Each check by name, with what is wrong or nothing; or only what nothing but a restart would mend."""
         stuck = [worker.name for worker in self._workers if worker.is_stuck]
         return {
             "ping": "",
-            "storage": self.store.problem(),
+            "storage": "" if is_alive and self.store.may_recover else self.store.problem(),
             "background": f"nobody works on {', '.join(stuck)}" if stuck else "",
         }
 

@@ -15,7 +15,7 @@ from kubekit.model.resource import Object
 from kubekit.server.access import default_roles
 from kubekit.server.access.authentication import SpaceAccess
 from kubekit.server.access.identities import KeyPair
-from kubekit.server.access.pki import ADMIN, CERTIFICATE_DAYS, ROOT, Pki, ends_soon, new_space_keys
+from kubekit.server.access.pki import ADMIN, CERTIFICATE_DAYS, ROOT, Pki, is_due, new_space_keys
 from kubekit.server.access.rbac import GROUP as RBAC
 from kubekit.server.access.tokens import SigningKey, TokenVerifier
 from kubekit.server.kinds.registry import Kinds
@@ -71,14 +71,14 @@ class Spaces(Mapping[str, ServedSpace]):
 
     async def open(self) -> None:
         """Offer what is stored, with the root in working order, and go on with what was not finished."""
-        authorities: list[bytes] = []
+        authorities: dict[str, bytes] = {}
         self._names = self._store.spaces()
         for name in self._names:
             if (record := self._stored_record(name)) is not None:
                 self._lay(name, record)
                 if record.authority is not None:
-                    authorities.append(record.authority.certificate)
-        self._pki.trust(b"".join(authorities))
+                    authorities[name] = record.authority.certificate
+        self._pki.trust(authorities)
         await (await self.add(ROOT)).furnish()
         for name in self._names:
             if self._has_bare_namespace(name):
@@ -112,6 +112,7 @@ class Spaces(Mapping[str, ServedSpace]):
                 return
             self._names.discard(name)
             self._forget_door(name)
+            self._pki.forget(name)
             space = self._awake.pop(name, None)
             if space is not None:
                 space.vanish()
@@ -128,7 +129,7 @@ class Spaces(Mapping[str, ServedSpace]):
         if name == ROOT:
             return self._pki.admin
         space, now = self[name], self._around.clock.now()
-        if ends_soon(space.keys.admin.certificate, now):
+        if is_due(space.keys.admin.certificate, now):
             key = space.keys.admin.key
             certificate = space.keys.authority.renew_client_certificate(key, ADMIN, [MASTERS], CERTIFICATE_DAYS, now)
             space.renew_admin(KeyPair(certificate, key))
@@ -239,7 +240,7 @@ class Spaces(Mapping[str, ServedSpace]):
         self._lay(name, record)
         self._names.add(name)
         if record.authority is not None:
-            self._pki.trust(record.authority.certificate)
+            self._pki.trust({name: record.authority.certificate})
 
     def _wake(self, name: str) -> ServedSpace:
         record, revision = self._record(name)

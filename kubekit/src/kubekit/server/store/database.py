@@ -7,13 +7,14 @@ pointer: no object is written twice, and history (for watches and paged lists) i
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import zlib
 from pathlib import Path
 
 from kubekit.errors import DataDamaged, DataVersion, StorageError
 
-from . import queries
+from . import private_files, queries
 
 APPLICATION_ID = 0x42544C52
 SCHEMA_VERSION = 3
@@ -94,17 +95,18 @@ END;
 
 _LOG_SIZE = 16 * 1024 * 1024
 
-QUICK_CHECK_LIMIT = 64 * 1024 * 1024
-"""Files up to this size are checked page by page at every start; larger ones only by `check` and by `backup`."""
-
 
 def open_writer(path: Path | None) -> sqlite3.Connection:
     """The one connection that writes; a new file gets its tables, an older one today's format.
 
     Raises DataDamaged, DataVersion or StorageError."""
+    if path is not None:
+        # SQLite gives its other files the same rights.
+        os.close(private_files.open_private(path, os.O_RDWR))
     connection = _connect(path)
     try:
-        _check_identity(connection, path)
+        if path is not None:
+            check_identity(connection, path)
         # Several objects fit into such a page, so that a commit of many writes few. A file that exists keeps its own.
         connection.execute("PRAGMA page_size=16384")
         connection.execute("PRAGMA journal_mode=WAL")
@@ -123,8 +125,7 @@ def open_writer(path: Path | None) -> sqlite3.Connection:
         connection.executescript(_INDEXES + _WRITES)
     except sqlite3.DatabaseError as error:
         connection.close()
-        is_passing = getattr(error, "sqlite_errorname", "").startswith(_PASSING)
-        raise (_not_now if is_passing else _damaged)(path, error) from error
+        raise refusal(path, error) from error
     except (DataDamaged, DataVersion):
         connection.close()
         raise
@@ -137,23 +138,6 @@ def open_reader(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA query_only=ON")
     connection.execute("PRAGMA cache_size=-8192")
     return connection
-
-
-def check(path: Path) -> None:
-    """Read the whole file and raise DataDamaged unless every page and every stored object is intact."""
-    connection = open_reader(path)
-    try:
-        _check_identity(connection, path)
-        found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-        if found != "ok":
-            raise DataDamaged(f"{path}: {found}")
-        for revision, checksum, value in connection.execute("SELECT revision, checksum, value FROM revisions"):
-            if checksum_of(value) != checksum:
-                raise DataDamaged(f"{path}: the object stored at revision {revision} is not what was written")
-    except sqlite3.DatabaseError as error:
-        raise _damaged(path, error) from error
-    finally:
-        connection.close()
 
 
 def newest_revision(connection: sqlite3.Connection) -> int:
@@ -174,25 +158,20 @@ def _connect(path: Path | None) -> sqlite3.Connection:
     )
 
 
-def _check_identity(connection: sqlite3.Connection, path: Path | None) -> None:
-    if path is None or not path.exists() or path.stat().st_size == 0:
-        return
+def check_identity(connection: sqlite3.Connection, path: Path) -> None:
+    """Raises DataDamaged or DataVersion for what is no database of this server that this version can read."""
     identity = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version == 0 and identity == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
         return
     if identity != APPLICATION_ID:
-        raise DataDamaged(f"{path}: this is not a database of this server (application id {identity:#x})")
+        raise DataDamaged(f"{path}: this is not a database of this server (application id {identity:#x}){REMEDY}")
     if not _OLDEST_VERSION <= version <= SCHEMA_VERSION:
         raise DataVersion(
             f"{path}: written in format {version}, this version reads formats {_OLDEST_VERSION} to "
             f"{SCHEMA_VERSION}; "
             "use the version that wrote it, or restore a backup made by this one"
         )
-    if path.stat().st_size <= QUICK_CHECK_LIMIT:
-        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-        if found != "ok":
-            raise DataDamaged(f"{path}: {found}; restore a backup, or move the file away to start empty")
 
 
 def _create(connection: sqlite3.Connection) -> None:
@@ -204,6 +183,9 @@ def _bring_up_to_date(connection: sqlite3.Connection, version: int) -> None:
     for number in range(version + 1, SCHEMA_VERSION + 1):
         connection.executescript(f"BEGIN IMMEDIATE;{_ADDED[number]}PRAGMA user_version={number};COMMIT;")
 
+
+REMEDY = "; restore a backup, or salvage what can be read"
+"""What to do about damage."""
 
 _PASSING = (
     "SQLITE_BUSY",
@@ -233,9 +215,8 @@ def may_pass(error: Exception) -> bool:
     return getattr(error, "sqlite_errorname", "") in _LEAVES_NO_TRACE
 
 
-def _not_now(path: Path | None, error: sqlite3.DatabaseError) -> StorageError:
-    return StorageError(f"{path}: cannot be opened for writing: {error}; nothing in it has changed")
-
-
-def _damaged(path: Path | None, error: sqlite3.DatabaseError) -> DataDamaged:
-    return DataDamaged(f"{path}: {error}; restore a backup, or move the file away to start empty")
+def refusal(path: Path | None, error: sqlite3.DatabaseError) -> StorageError:
+    """What SQLite's error means to whoever wanted to use the file."""
+    if getattr(error, "sqlite_errorname", "").startswith(_PASSING):
+        return StorageError(f"{path}: cannot be opened for writing: {error}; nothing in it has changed")
+    return DataDamaged(f"{path}: {error}{REMEDY}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 
 
 class RecentValues:
@@ -26,3 +27,7 @@ class RecentValues:
         value = self._values.pop(revision, None)
         if value is not None:
             self._size -= len(value)
+
+    def drop_all(self, revisions: Iterable[int]) -> None:
+        for revision in revisions:
+            self.drop(revision)

@@ -30,10 +30,8 @@ from .writer import GroupWriter, InlineWriter, Writer
 
 log = logging.getLogger("kubekit.server")
 
-
 Listener = Callable[[Event], None]
 CommitListener = Callable[[list[Event]], None]
-
 _RECENT_BYTES = 16 * 1024 * 1024
 
 
@@ -264,7 +262,7 @@ class Store:
     def _staged_write(self, bucket: int, key: str, change: Change, value: bytes, previous: Row | None = None) -> Write:
         if self._is_closed:
             raise ServiceUnavailable("the server is stopping")
-        if self._failure is not None and not database.may_pass(self._failure):
+        if not self.may_recover:
             raise InternalError(f"storage failed and accepts no writes until restart: {self._failure}")
         if bucket not in self._buckets.names:
             raise ServiceUnavailable("this API is gone")
@@ -284,7 +282,7 @@ class Store:
         The future is done when that is on disk. Writes that are under way are finished before."""
         gone = self._buckets.remove(space)
         for number in gone:
-            self._live.pop(number, None)
+            self._recent.drop_all(self._live.pop(number, {}).values())
         self._grounds.remove(space, gone)
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         values = {"space": space, "newest": self._assigned, "bucket": self._buckets.highest}
@@ -302,6 +300,11 @@ class Store:
     def problem(self) -> str:
         """Why the last write failed; empty while all is well."""
         return str(self._failure or "")
+
+    @property
+    def may_recover(self) -> bool:
+        """Whether what keeps writes from the disk, if anything does, can pass by itself, as a full disk does."""
+        return self._failure is None or database.may_pass(self._failure)
 
     def try_again(self) -> None:
         """Find out whether what kept the last write from the disk has passed, though nobody writes."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import queue
 import sqlite3
 import threading
@@ -14,10 +13,11 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, Protocol
 
-from kubekit.errors import DataDamaged, InternalError
+from kubekit.errors import InternalError
 
-from . import database, queries
+from . import database, high_water, queries
 from .changes import Change, Write
+from .high_water import HighWater
 from .loop_bridge import Handover
 
 _GROUP = 256
@@ -81,8 +81,8 @@ class GroupWriter:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
         self._arrived: queue.SimpleQueue[_Submitted | _Job | None] = queue.SimpleQueue()
+        high_water.verify(path, database.newest_revision(connection))
         self._high_water = HighWater(path)
-        self._high_water.verify(database.newest_revision(connection))
         self._handover = Handover()
         self._failure: Exception | None = None
         self._owed: list[tuple[Sequence[str], Mapping[str, Any]]] = []
@@ -188,37 +188,6 @@ class GroupWriter:
         while self._owed:
             _execute(connection, *self._owed[0])
             del self._owed[0]
-
-
-class HighWater:
-    """The newest acknowledged revision, in a small file of its own.
-
-    SQLite takes a write-ahead log that was cut short for one that ends there. The number in this file is written after
-    each commit and never synced, so it may lag behind the database after a power cut but can never be ahead of it: if
-    it is, acknowledged writes are missing."""
-
-    def __init__(self, database_path: Path) -> None:
-        self._path = database_path.with_suffix(".revision")
-        self._database = database_path
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-
-    def verify(self, newest: int) -> None:
-        text = os.pread(self._file, 32, 0).strip(b"\0 \n")
-        try:
-            noted = int(text or b"0")
-        except ValueError:
-            raise DataDamaged(f"{self._path}: not a revision: {text!r}") from None
-        if noted > newest:
-            raise DataDamaged(
-                f"{self._database}: ends at revision {newest}, but revision {noted} was acknowledged; part of the "
-                f"database or its write-ahead log is missing. Restore a backup, or remove {self._path} to accept that"
-            )
-
-    def note(self, revision: int) -> None:
-        os.pwrite(self._file, b"%-20d\n" % revision, 0)
-
-    def close(self) -> None:
-        os.close(self._file)
 
 
 def _tell(done: asyncio.Future[None], failure: Exception | None) -> None:

@@ -19,6 +19,8 @@ HISTORY_SECONDS = 300.0
 HISTORY_REVISIONS = 20_000
 """And how many revisions at most, so that a busy server does not hoard."""
 _INTERVAL = 10.0
+_SET_BACK = 60.0
+"""Seconds by which a clock must have been set back to matter."""
 
 
 class Housekeeping:
@@ -28,6 +30,7 @@ class Housekeeping:
         self._store, self._clock, self._renew = store, clock, renew
         self._marks: deque[tuple[float, int]] = deque()
         self._renewed = clock.monotonic()
+        self._lead = self._clock_lead()
 
     async def run(self) -> None:
         while True:
@@ -56,6 +59,12 @@ class Housekeeping:
         while self._marks and now - self._marks[0][0] >= HISTORY_SECONDS:
             horizon = max(horizon, self._marks.popleft()[1])
         self._store.compact(horizon)
-        if now - self._renewed > 24 * 3600:
-            self._renewed = now
+        lead = self._clock_lead()
+        if now - self._renewed > 24 * 3600 or lead < self._lead - _SET_BACK:
+            self._renewed, self._lead = now, lead
             self._renew()
+        self._lead = max(self._lead, lead)
+
+    def _clock_lead(self) -> float:
+        """Becomes less only when somebody sets the clock back: what was made before may then be of the future."""
+        return self._clock.now().timestamp() - self._clock.monotonic()
