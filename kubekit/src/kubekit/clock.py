@@ -72,3 +72,10 @@ class SeededChance:
 def fraction(chance: Chance) -> float:
     """A number from 0 up to but not including 1, each as likely as the other."""
     return int.from_bytes(chance.bytes(6), "big") / 2**48
+
+
+async def give_way() -> None:
+    """Let everybody else who is waiting have a turn."""
+    import asyncio  # noqa: PLC0415 - as above
+
+    await asyncio.sleep(0)

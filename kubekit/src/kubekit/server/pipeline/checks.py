@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
+from kubekit.clock import give_way
 from kubekit.errors import FieldError, FieldProblem
 from kubekit.model.resource import Object
 from kubekit.server.kinds.builtin.behaviours import name_rule
@@ -115,7 +115,7 @@ class Checks:
             return [_NOT_JUDGED]
         found: list[FieldError] = []
         for _ in rules.validation(found, obj, old, warn=warn):
-            await asyncio.sleep(0)
+            await give_way()
         return found
 
     def _status_problems(self, obj: Object, old: Object) -> list[FieldError]:

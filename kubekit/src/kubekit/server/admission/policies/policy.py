@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import Any
 
+from kubekit.clock import give_way
 from kubekit.model.resource import Object
 from kubekit.server.objects.aside import aside
 from kubekit.server.objects.cel.admission_types import Values, variables
@@ -132,7 +132,7 @@ def composed_of(spec: Object, given: dict[str, Any]) -> dict[str, Formula]:
 async def _pause(budget: Budget) -> None:
     if budget.left <= budget.pause_at:
         budget.pause()
-        await asyncio.sleep(0)
+        await give_way()
 
 
 def _line(words: Formula, values: Values, budget: Budget) -> str:

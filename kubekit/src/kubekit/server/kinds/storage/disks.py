@@ -8,6 +8,7 @@ from collections.abc import Callable
 from kubekit.errors import not_supported
 from kubekit.model.resource import Object
 from kubekit.server.objects import name_rules
+from kubekit.server.objects.go import regex
 from kubekit.server.objects.problems import Problems, bad, refuse_each, required
 
 Check = Callable[[Problems, Object, str], None]
@@ -36,8 +37,8 @@ _BLOB_DISK = "https://{account-name}.blob.core.windows.net/{container-name}/{dis
 _REGISTRY = "must be a host:port pair or multiple pairs separated by commas"
 _TENANT = "must be a UUID and may not exceed a length of 64 characters"
 _RESERVED = (".kubernetes.io", ".k8s.io")
-_INITIATORS = {
-    "iqn": re.compile(r"iqn\.[0-9]{4}-[0-9]{2}\.([A-Za-z0-9.-]+)(:[^,;*&$|\s]+)\Z").search,
+_INITIATORS: dict[str, Callable[[str], object]] = {
+    "iqn": regex.matcher(r"iqn\.[0-9]{4}-[0-9]{2}\.([A-Za-z0-9.-]+)(:[^,;*&$|\s]+)$"),
     "eui": re.compile(r"eui.[A-Za-z0-9]{16}").fullmatch,
     "naa": re.compile(r"naa.[A-Za-z0-9]{32}").fullmatch,
 }

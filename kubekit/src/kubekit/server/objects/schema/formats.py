@@ -41,12 +41,15 @@ def is_datetime(text: str) -> bool:
 
 _GO_DURATION = _matches(r"[+-]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)")
 _SCALA_DURATION = re.compile(r"(?<!\d)(\d++)\s*+([A-Za-zµ]+)", re.ASCII)
+_LONGEST_DURATION = 1_000
 _UNITS = ("ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk")
 _LONG_UNITS = ("nano", "micro", "milli", "sec", "min", "hour", "day", "week")
 
 
 def is_duration(text: str) -> bool:
     """A duration of Go (`1h30m`) or of Scala (`3 days`)."""
+    if len(text) > _LONGEST_DURATION:
+        return False
     if _GO_DURATION(text):
         return True
     found = [(number.lstrip("0"), unit.lower()) for number, unit in _SCALA_DURATION.findall(text)]

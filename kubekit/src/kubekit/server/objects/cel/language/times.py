@@ -16,7 +16,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = {"ns": 1, "us": 1000, "µs": 1000, "μs": 1000, "ms": 10**6, "s": SECOND, "m": 60 * SECOND, "h": 3600 * SECOND}
 _DURATION = re.compile(r"([+-]?)((?:[0-9]*+(?:\.[0-9]*+)?(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
 _DURATION_PART = re.compile(r"([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
-_MOST_DIGITS = 20
+_MOST_DIGITS, _LONGEST = 20, 1_000
 _LOOSE_PART = re.compile(r"(?<![0-9])([0-9]++)\s*+([A-Za-zµ]++)")
 _LOOSE_UNITS = (
     (("ns",), "nano", 1),
@@ -48,7 +48,7 @@ def checked_duration(nanoseconds: int) -> Duration:
 
 def duration(text: str) -> Duration:
     """`1h30m`, as Go reads it. Raises ValueError."""
-    found = _DURATION.fullmatch(text)
+    found = _DURATION.fullmatch(text) if len(text) <= _LONGEST else None
     if text in ("0", "+0", "-0"):
         return Duration(0)
     if not found:
@@ -70,6 +70,8 @@ def duration(text: str) -> Duration:
 
 def loose_duration(text: str) -> Duration:
     """A string of format `duration` in a schema: as Go reads it, or `2 days`. Raises ValueError."""
+    if len(text) > _LONGEST:
+        raise ValueError("unable to parse it as duration: it is too long")
     try:
         return duration(text)
     except ValueError:
