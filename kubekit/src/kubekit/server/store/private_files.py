@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -60,6 +59,8 @@ def new_directory(path: Path) -> Iterator[Path]:
     """A draft of a directory that takes its name when this ends well; else nothing is left of it.
 
     Raises DataInUse when there is something in a directory of that name, StorageError when it cannot be made."""
+    import tempfile  # noqa: PLC0415 - slow to import, and a start does without it
+
     try:
         if path.exists() and any(path.iterdir()):
             raise DataInUse(f"{path}: is not empty; move it away or choose another directory")
