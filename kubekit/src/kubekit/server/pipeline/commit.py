@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from kubekit.errors import InternalError
+from kubekit.errors import InternalError, TooLarge
 from kubekit.model.resource import Object
 from kubekit.server.objects import refusals
 from kubekit.server.objects.request import Target
@@ -16,6 +16,10 @@ from .space import Space
 
 EVENT_LIFETIME = 3600
 """Seconds after which an Event is forgotten."""
+
+
+LARGEST = 3 * 1024 * 1024
+"""Bytes of a stored object: what is filled in may make far more of one than its client sent."""
 
 
 def encode(obj: Object) -> bytes:
@@ -31,7 +35,7 @@ async def stage(space: Space, target: Target, change: Change, obj: Object, previ
     store, meta = space.store, obj["metadata"]
     revision = store.next_revision()
     meta["resourceVersion"] = str(revision)
-    value = encode(obj)
+    value = _fitting(obj) if change is not Change.DELETED else encode(obj)
     # At once, so that nobody else is given the same before this one is durable.
     _occupy(space, target, revision, None if change is Change.DELETED else obj)
     owners = meta.get("ownerReferences")
@@ -50,6 +54,16 @@ async def stage(space: Space, target: Target, change: Change, obj: Object, previ
         row = store.latest(space.bucket(target.resource), target.key)
         _occupy(space, target, revision, row.decode() if row is not None else None)
         raise
+    return value
+
+
+def _fitting(obj: Object) -> bytes:
+    """The bytes to store, as Kubernetes without a record of who owns what if need be. Raises TooLarge."""
+    value = encode(obj)
+    if len(value) > LARGEST and obj["metadata"].pop("managedFields", None):
+        value = encode(obj)
+    if len(value) > LARGEST:
+        raise TooLarge(f"Request entity too large: limit is {LARGEST}")
     return value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from aiohttp.web import StreamResponse
 
@@ -142,7 +143,7 @@ async def _finalize(call: Call) -> StreamResponse:
 async def _approve(call: Call) -> StreamResponse:
     """Set the approval conditions of a CertificateSigningRequest."""
     if call.verb == "get":
-        return answers.one(await reads.get(call.space, call.target), call.view())
+        return await answers.one(await reads.get(call.space, call.target), call.view(), call.space.bench)
     change = await _approval(call)
     target = Target(call.target.resource, "", call.target.name)
     now = call.space.timestamp()
@@ -215,10 +216,8 @@ async def review(call: Call) -> StreamResponse:
         return await _bind(call)
     resource, options = call.target.resource, call.write_options("CreateOptions")
     view, body = call.view(), await request_body.read_object(call, options)
-    request = body_decoding.understood(call.space, resource, body, options)
-    _tidy_spec(resource, request)
     space, user = call.space, call.user
-    record_create(request, resource.schema, Writer(options.manager, resource.api_version, space.timestamp()))
+    request = await space.bench.do(options.size, _question, call, body, options)
     match call.target.resource.kind:
         case "SelfSubjectReview":
             answered = reviews.self_subject_review(user, space.now())
@@ -238,6 +237,15 @@ async def review(call: Call) -> StreamResponse:
     return answers.document(shown, 201, view=view, warnings=options.warnings)
 
 
+def _question(call: Call, body: Any, options: WriteOptions) -> Object:
+    """What is asked, and who said so."""
+    resource = call.target.resource
+    request = body_decoding.understood(call.space, resource, body, options)
+    _tidy_spec(resource, request)
+    record_create(request, resource.schema, Writer(options.manager, resource.api_version, call.space.timestamp()))
+    return request
+
+
 def _tidy_spec(resource: Resource, request: Object) -> None:
     """What is asked looks in the answer as it does after a round through Go."""
     shape = shape_of_kind(resource.api_version, resource.kind)
@@ -249,7 +257,8 @@ def _tidy_spec(resource: Resource, request: Object) -> None:
 async def _named_body(call: Call) -> Object:
     """An object of the kind itself, which must name what the URL names."""
     body = await request_body.read_object(call, options := call.write_options("UpdateOptions"))
-    obj = body_decoding.understood(call.space, call.target.resource, body, options)
+    understood = body_decoding.understood
+    obj = await call.space.bench.do(options.size, understood, call.space, call.target.resource, body, options)
     body_decoding.check_name(call.target, obj["metadata"])
     return obj
 

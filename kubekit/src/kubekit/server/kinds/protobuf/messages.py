@@ -71,6 +71,10 @@ class Message:
         members = (value or {}) if self._form is None else self._form.from_json(value)
         return b"".join(slot.put(members) for slot in self._slots.values())
 
+    def encode_only(self, name: str, members: Members) -> bytes:
+        """The part of the message that a field is, and nothing of the others."""
+        return next(slot.put(members) for slot in self._slots.values() if getattr(slot, "name", "") == name)
+
     def zero(self) -> Any:
         return self.load(b"", 0)
 

@@ -1,0 +1,45 @@
+"""Work that may take long, done beside the event loop, so that everybody else is served meanwhile.
+
+A thread of Python shares the interpreter with the event loop, but has to let go of it every few moments. So the work
+takes no less time than it would in the loop; the loop only never waits for the end of it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+LARGE = 32 * 1024
+"""Bytes up to which whatever is done with an object is done in a moment, and at once."""
+_PATIENCE = 0.0005
+"""Seconds after which a loop that has something to do gets the interpreter back. Python's own are ten times as long."""
+
+_beside = ThreadPoolExecutor(1, "kubekit-long-work")
+
+
+class Bench:
+    """Where the long work of one space is done: one piece at a time, so that spaces take turns."""
+
+    def __init__(self) -> None:
+        self._turn = asyncio.Lock()
+
+    async def do(self, size: int, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+        """What `work` answers or raises, on so many bytes. It must not look at what others change meanwhile."""
+        if size <= LARGE:
+            return work(*args, **named)
+        async with self._turn:
+            return await asyncio.get_running_loop().run_in_executor(_beside, _patiently, lambda: work(*args, **named))
+
+
+def _patiently(work: Callable[[], T]) -> T:
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(_PATIENCE)
+    try:
+        return work()
+    finally:
+        sys.setswitchinterval(usual)
