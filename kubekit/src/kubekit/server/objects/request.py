@@ -9,6 +9,7 @@ import msgspec
 
 from kubekit.model.resource import Object
 from kubekit.model.selectors import FieldSelector, LabelSelector
+from kubekit.server.store import json_values
 
 from .duplicate_keys import Remarks
 from .resource import Resource
@@ -110,7 +111,7 @@ class Answer(msgspec.Struct):
     deleted: bool = False
 
     def decode(self) -> Object:
-        decoded: Object = msgspec.json.decode(self.value)
+        decoded: Object = json_values.decode(self.value)
         return decoded
 
     def body(self) -> bytes:

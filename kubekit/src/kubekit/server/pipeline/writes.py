@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import msgspec
-
 from kubekit.errors import ApiError, FieldError, FieldProblem, Unclassified, invalid
 from kubekit.model.resource import Object
 from kubekit.server.kinds.builtin.behaviours import changes_generation, has_generation
@@ -22,6 +20,7 @@ from kubekit.server.objects.object_metadata import finalizer_warnings
 from kubekit.server.objects.request import Answer, Target, WriteOptions
 from kubekit.server.objects.resource import Behaviour, Resource
 from kubekit.server.objects.user import UserInfo
+from kubekit.server.store import json_values
 from kubekit.server.store.changes import Change
 from kubekit.server.store.rows import Row
 
@@ -174,9 +173,9 @@ async def rebuild(
 
 def _rebuilt(target: Target, shown: bytes, build: Build, by: Writer | None) -> tuple[Object, Object]:
     """The old version and the new one, of which `by` owns what differs; without it, `build` sees to that."""
-    old: Object = msgspec.json.decode(shown)
+    old: Object = json_values.decode(shown)
     # An apply shares nothing with what it is given, and leaves it alone.
-    obj = build(old if by is None else msgspec.json.decode(shown))
+    obj = build(old if by is None else json_values.decode(shown))
     _check_precondition(target, obj, old)
     obj = _carried_over(target, obj, old)
     if by is None:

@@ -21,6 +21,7 @@ from kubekit.server.objects.request import Answer, with_type
 from kubekit.server.objects.resource import Resource
 from kubekit.server.pipeline.reads import Listing
 from kubekit.server.pipeline.watches import Batch, Watch
+from kubekit.server.store import json_values
 
 from . import partial, tables
 from .list_forms import list_form
@@ -73,9 +74,9 @@ class View:
 def respond(body: bytes, status: int = 200, *, layout: Layout = PLAIN, warnings: Iterable[str] = ()) -> Response:
     """JSON bytes as a response, brought into YAML or protobuf or indented where the client wants that."""
     if layout.is_protobuf:
-        body = protobuf.encode(msgspec.json.decode(body))
+        body = protobuf.encode(json_values.decode(body))
     elif layout.is_yaml:
-        body = yaml_text.encode(msgspec.json.decode(body))
+        body = yaml_text.encode(json_values.decode(body))
     elif layout.pretty:
         body = msgspec.json.format(body, indent=2)
     elif not body.endswith(b"\n"):
@@ -108,7 +109,7 @@ def _one(answer: Answer, view: View, warnings: Iterable[str]) -> Response:
     status = 201 if answer.created else 200
     if view.is_plain:
         return respond(answer.body(), status, layout=view.layout, warnings=warnings)
-    obj = with_type(answer.resource, msgspec.json.decode(answer.value))
+    obj = with_type(answer.resource, json_values.decode(answer.value))
     shown = msgspec.json.encode(_shown(answer.resource, obj, view))
     return respond(shown, status, layout=view.layout, warnings=warnings)
 
@@ -247,7 +248,7 @@ def listing(found: Listing, view: View) -> Response:
 
 def _transformed(found: Listing, metadata: dict[str, Any], view: View) -> Object:
     """A list as a Table or of metadata only. Raises NotAcceptable."""
-    items = [with_type(found.resource, msgspec.json.decode(value)) for value in found.values]
+    items = [with_type(found.resource, json_values.decode(value)) for value in found.values]
     match view.representation.form:
         case Form.TABLE:
             options = tables.TableOptions(view.representation.version, view.include)
@@ -327,7 +328,7 @@ def _frames(resource: Resource, batch: Batch, view: View, is_first: bool) -> byt
     """A batch in a form of the client's own."""
     frames: list[bytes] = []
     for signal in batch.signals:
-        obj: Object = msgspec.json.decode(signal.value)
+        obj: Object = json_values.decode(signal.value)
         if signal.type != "ERROR":
             obj = _shown(resource, with_type(resource, obj), view, headers=is_first and not frames)
         if view.representation.is_protobuf:

@@ -11,6 +11,7 @@ import msgspec
 from kubekit.model.resource import Object
 from kubekit.server.kinds import protobuf
 from kubekit.server.objects.go import yaml_text
+from kubekit.server.store import json_values
 
 _HELD = 1024 * 1024
 """Bytes of a list that are held in memory while its length is not known."""
@@ -78,7 +79,7 @@ class YamlForm:
         return yaml_text.encode(before) + b"%b:\n" % name.encode()
 
     def items(self, items: list[bytes]) -> bytes:
-        return b"".join(yaml_text.encode([msgspec.json.decode(item)]) for item in items)
+        return b"".join(yaml_text.encode([json_values.decode(item)]) for item in items)
 
     def end(self, metadata: Object) -> Iterable[bytes]:
         yield yaml_text.encode({**self._after, "metadata": metadata})
@@ -95,7 +96,7 @@ class ProtobufForm:
         return b""
 
     def items(self, items: list[bytes]) -> bytes:
-        self._written.write(protobuf.list_items(self._head, (msgspec.json.decode(item) for item in items)))
+        self._written.write(protobuf.list_items(self._head, (json_values.decode(item) for item in items)))
         return b""
 
     def end(self, metadata: Object) -> Iterable[bytes]:

@@ -14,6 +14,7 @@ from kubekit.server.objects.problems import (
     Problems,
     bad,
     duplicate,
+    first_places,
     forbidden,
     refuse_each,
     required,
@@ -144,8 +145,9 @@ def _check_request(obj: Object) -> list[FieldError]:
     for index, usage in enumerate(usages):
         if usage not in _USAGES:
             found.append(not_supported(f"spec.usages[{index}]", usage, _USAGES))
+    first = first_places(usages)
     for index, usage in enumerate(usages):
-        if usage in usages[:index]:
+        if first[usage] < index:
             found.append(duplicate(f"spec.usages[{index}]", usage))
     signer = spec.get("signerName") or ""
     if signer == "kubernetes.io/legacy-unknown":
@@ -294,8 +296,9 @@ def _check_runtime_class(obj: Object) -> list[FieldError]:
     check_labels(found, scheduling.get("nodeSelector"), "scheduling.nodeSelector")
     tolerations = scheduling.get("tolerations") or []
     check_tolerations(found, tolerations, "scheduling.tolerations")
-    same = [{name: value for name, value in one.items() if name != "tolerationSeconds"} for one in tolerations]
-    repeated = (index for index, one in enumerate(same) if one in same[:index])
+    same = [frozenset((name, one[name]) for name in one if name != "tolerationSeconds") for one in tolerations]
+    first = first_places(same)
+    repeated = (index for index, one in enumerate(same) if first[one] < index)
     found.extend(duplicate(f"scheduling.tolerations[{index}]", _shown(tolerations[index])) for index in repeated)
     return found
 

@@ -8,7 +8,7 @@ from kubekit.errors import BadRequest
 from kubekit.model.resource import Object
 
 from ..builtin import data
-from .messages import Message, message
+from .messages import Message, Reading, message
 from .wire import Malformed, varint
 
 CONTENT_TYPE = "application/vnd.kubernetes.protobuf"
@@ -53,7 +53,7 @@ def decode(body: bytes, expected: tuple[str, str] = ("", "")) -> Object:
         raise BadRequest(f"the object provided is unrecognized{wanted}: {error} ({summary(body)})") from None
     api_version, kind = api_version or expected[0], kind or expected[1]
     try:
-        members = _message(api_version, kind).load(content, 0)
+        members = _message(api_version, kind).load(content, Reading())
     except Malformed as error:
         version = api_version.rpartition("/")[2]
         raise BadRequest(
@@ -105,8 +105,8 @@ def _unwrap(body: bytes) -> tuple[str, str, bytes]:
         raise Malformed(f"provided data does not appear to be a protobuf message, expected prefix [{prefix}]")
     if body == MAGIC:
         raise Malformed("empty body")
-    envelope = _ENVELOPE.load(body[len(MAGIC) :], 0)
-    types = _TYPE.load(envelope["typeMeta"] or b"", 0)
+    envelope = _ENVELOPE.load(body[len(MAGIC) :], Reading())
+    types = _TYPE.load(envelope["typeMeta"] or b"", Reading())
     return types["apiVersion"], types["kind"], envelope["raw"] or b""
 
 

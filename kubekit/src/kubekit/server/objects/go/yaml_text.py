@@ -14,6 +14,7 @@ from kubekit.model.yaml_depth import LIMIT
 
 from ..schema.decoding import Malformed
 from ..schema.values import copy_json
+from .json_text import MOST_CONTAINERS, too_many_containers
 from .yaml_scalars import MERGE, value_of
 
 _Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -93,7 +94,7 @@ class _Document:
         self._open: list[_Map | _List] = []
         self._anchors: dict[str, tuple[Any, int]] = {}
         """What an anchor stands for, and how many values that is."""
-        self._values = self._aliased = 0
+        self._values = self._aliased = self._containers = 0
         self._root: Any = None
         self._takes: dict[type, Callable[[Any], None]] = {
             yaml.ScalarEvent: self._scalar,
@@ -125,6 +126,9 @@ class _Document:
             raise Malformed("yaml: invalid map key: a map or a list")
         if container.anchor is not None:
             self._anchors.pop(container.anchor, None)
+        self._containers += 1
+        if self._containers > MOST_CONTAINERS:
+            raise too_many_containers()
         self._values += 1
         self._open.append(container)
 

@@ -193,7 +193,6 @@ class _Document:
         self._own[id(copied)] = copied
         return copied
 
-
     def _all_mine(self, value: Any) -> Any:
         if not isinstance(value, (dict, list)) or id(value) in self._whole:
             return value
