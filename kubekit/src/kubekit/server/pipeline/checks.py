@@ -7,6 +7,7 @@ from collections.abc import Callable
 from kubekit.errors import FieldError, FieldProblem
 from kubekit.model.resource import Object
 from kubekit.server.kinds.builtin.behaviours import name_rule
+from kubekit.server.kinds.builtin.widths import too_wide
 from kubekit.server.objects import object_metadata
 from kubekit.server.objects.cel import RuleSet, compile_rules
 from kubekit.server.objects.resource import Resource
@@ -80,7 +81,8 @@ class Checks:
                 problems += scale_problems(self.resource.scale, obj)
             problems += self._judged(obj, None, problems)
         elif self.resource.behaviour is not None:
-            problems += self.resource.behaviour.validate(obj)
+            wide = too_wide(self.resource.group, self.resource.kind, obj)
+            problems += wide or self.resource.behaviour.validate(obj)
         return problems
 
     def validate_update(
@@ -94,7 +96,8 @@ class Checks:
                 problems += scale_problems(self.resource.scale, obj)
             problems += self._judged(obj, old, problems, warn)
         elif self.resource.behaviour is not None:
-            problems += self.resource.behaviour.validate_update(obj, old)
+            wide = too_wide(self.resource.group, self.resource.kind, obj)
+            problems += wide or self.resource.behaviour.validate_update(obj, old)
         return problems
 
     def _judged(

@@ -8,6 +8,7 @@ from kubekit.errors import InternalError, TooLarge
 from kubekit.model.resource import Object
 from kubekit.server.objects import refusals
 from kubekit.server.objects.request import Target
+from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.schema.depth import is_too_deep
 from kubekit.server.store.changes import Change
 from kubekit.server.store.rows import Row
@@ -18,8 +19,9 @@ EVENT_LIFETIME = 3600
 """Seconds after which an Event is forgotten."""
 
 
-LARGEST = 3 * 1024 * 1024
-"""Bytes of a stored object: what is filled in may make far more of one than its client sent."""
+LARGEST, LARGEST_JSON = 3 * 1024 * 1024, 1536 * 1024
+"""Bytes of a stored object: what is filled in may make far more of one than its client sent. Kubernetes stores 1.5 MiB,
+definitions and custom resources as JSON, all others in a form that takes about half of that."""
 
 
 def encode(obj: Object) -> bytes:
@@ -35,7 +37,7 @@ async def stage(space: Space, target: Target, change: Change, obj: Object, previ
     store, meta = space.store, obj["metadata"]
     revision = store.next_revision()
     meta["resourceVersion"] = str(revision)
-    value = _fitting(obj) if change is not Change.DELETED else encode(obj)
+    value = fitting(target.resource, obj) if change is not Change.DELETED else encode(obj)
     # At once, so that nobody else is given the same before this one is durable.
     _occupy(space, target, revision, None if change is Change.DELETED else obj)
     owners = meta.get("ownerReferences")
@@ -57,13 +59,14 @@ async def stage(space: Space, target: Target, change: Change, obj: Object, previ
     return value
 
 
-def _fitting(obj: Object) -> bytes:
+def fitting(resource: Resource, obj: Object) -> bytes:
     """The bytes to store, as Kubernetes without a record of who owns what if need be. Raises TooLarge."""
+    limit = LARGEST_JSON if resource.is_custom or resource.group == "apiextensions.k8s.io" else LARGEST
     value = encode(obj)
-    if len(value) > LARGEST and obj["metadata"].pop("managedFields", None):
+    if len(value) > limit and obj["metadata"].pop("managedFields", None):
         value = encode(obj)
-    if len(value) > LARGEST:
-        raise TooLarge(f"Request entity too large: limit is {LARGEST}")
+    if len(value) > limit:
+        raise TooLarge(f"Request entity too large: limit is {limit}")
     return value
 
 

@@ -12,10 +12,12 @@ from collections.abc import Callable
 
 from kubekit.errors import ApiError, FieldError, FieldProblem, Unclassified, invalid
 from kubekit.model.resource import Object
+from kubekit.server.access.rbac import GROUP as RBAC
 from kubekit.server.kinds.builtin.behaviours import changes_generation, has_generation
 from kubekit.server.kinds.builtin.status_fields import kept_by_status
 from kubekit.server.objects import refusals
 from kubekit.server.objects.apply import Writer, keep_times, record_create, record_update
+from kubekit.server.objects.long_work import LARGE
 from kubekit.server.objects.object_metadata import finalizer_warnings
 from kubekit.server.objects.request import Answer, Target, WriteOptions
 from kubekit.server.objects.resource import Behaviour, Resource
@@ -26,7 +28,7 @@ from kubekit.server.store.rows import Row
 
 from . import conversion, deletion
 from .body_decoding import accept
-from .commit import encode, stage
+from .commit import encode, fitting, stage
 from .completion import complete, stamp
 from .ignored_fields import ownerless
 from .space import Space
@@ -46,7 +48,7 @@ _CHOSEN_FIELDS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGrac
 async def create(space: Space, target: Target, obj: Object, options: WriteOptions) -> Answer:
     """Store a new object. Raises AlreadyExists, Invalid, BadRequest, NotFound (its namespace), Forbidden."""
     resource = target.resource
-    obj = await space.bench.do(options.size, accept, space, target, obj, options)
+    obj = await space.bench.do(options.size, _accepted, space, target, obj, options)
     _check_unversioned(obj, options)
     target = _named(space, target, obj)
     if "create" not in resource.verbs:
@@ -58,6 +60,14 @@ async def create(space: Space, target: Target, obj: Object, options: WriteOption
     await space.bench.do(options.size, record_create, obj, resource.schema, by, reset=ownerless(target))
     complete(space, target, obj, options.user)
     return await insert(space, await with_webhooks(space, target, obj, options), obj, options)
+
+
+def _accepted(space: Space, target: Target, obj: Object, options: WriteOptions) -> Object:
+    """The object with defaults. Raises TooLarge for one that they make too large, before anything else is done."""
+    obj = accept(space, target, obj, options)
+    if options.size > LARGE:
+        fitting(target.resource, obj)
+    return obj
 
 
 async def with_webhooks(space: Space, target: Target, obj: Object, options: WriteOptions) -> Target:
@@ -85,7 +95,7 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
     await space.bench.do(options.size, _check_new, space, target, obj, taken, options)
     if options.may_not_create:
         space.confirm_creation(options.user, target)
-    space.admission.check("CREATE", target, obj, None, options)
+    await space.bench.do(_grants(target, options.size), space.admission.check, "CREATE", target, obj, None, options)
     if space.admission.concerns(resource, "CREATE", target.subresource):
         await space.admission.validate("CREATE", target, obj, None, options)
     stored = await space.converter.for_storage(resource, obj)
@@ -98,6 +108,11 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
     return Answer(resource, await space.converter.written(resource, value), created=True)
 
 
+def _grants(target: Target, size: int) -> int:
+    """How much is looked at to admit it: for a right that is granted, all that its writer has."""
+    return max(size, LARGE + 1) if target.resource.group == RBAC else size
+
+
 def _prepare_create(behaviour: Behaviour, obj: Object) -> None:
     behaviour.settle(obj)
     behaviour.prepare_create(obj)
@@ -108,6 +123,8 @@ def _check_new(space: Space, target: Target, obj: Object, taken: list[FieldError
     problems = space.checks(target.resource).validate(obj) or taken
     if problems:
         raise _invalid(target, problems)
+    if options.size > LARGE:
+        fitting(target.resource, obj)
     _warn(target.resource, obj, None, options)
 
 
@@ -119,7 +136,7 @@ def _invalid(target: Target, problems: list[FieldError]) -> ApiError:
 async def update(space: Space, target: Target, obj: Object, options: WriteOptions) -> Answer:
     """Replace an object (or its status, by a subresource). Raises Conflict when it has changed meanwhile."""
     resource = target.resource
-    obj = await space.bench.do(options.size, accept, space, target, obj, options)
+    obj = await space.bench.do(options.size, _accepted, space, target, obj, options)
     meta = obj["metadata"]
     if not meta.get("name"):
         raise refusals.no_name(target.name)
@@ -207,7 +224,7 @@ async def _replace(
     if obj == old and conversion.is_up_to_date(resource, row):
         return Answer(resource, encode(old))
     await space.bench.do(size, _check_changed, space, target, obj, old, taken, options)
-    space.admission.check("UPDATE", target, obj, old, options)
+    await space.bench.do(_grants(target, size), space.admission.check, "UPDATE", target, obj, old, options)
     if asked:
         await space.admission.validate("UPDATE", target, obj, old, options)
     stored = await space.converter.for_storage(resource, obj)

@@ -224,11 +224,14 @@ async def review(call: Call) -> StreamResponse:
         case "TokenReview":
             answered = reviews.token_review(request, space.access.user_of_token)
         case "SubjectAccessReview":
-            answered = reviews.subject_access_review(request, space.rbac)
+            answered = await space.bench.do(options.size, reviews.subject_access_review, request, space.rbac)
         case "SelfSubjectAccessReview":
             answered = reviews.self_subject_access_review(request, user, space.rbac)
         case "LocalSubjectAccessReview":
-            answered = reviews.local_subject_access_review(request, call.target.namespace, space.rbac)
+            namespace = call.target.namespace
+            answered = await space.bench.do(
+                options.size, reviews.local_subject_access_review, request, namespace, space.rbac
+            )
         case "SelfSubjectRulesReview":
             answered = reviews.self_subject_rules_review(request, user, space.rbac)
         case kind:

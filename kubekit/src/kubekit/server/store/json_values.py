@@ -10,7 +10,7 @@ import msgspec
 
 _LARGE = 32 * 1024
 _MANY = 1000
-_exponents = re.compile(rb"[0-9][eE][-+]?[0-9]").finditer
+_exponents = re.compile(rb"[eE](?<=[0-9].)[-+]?[0-9]").finditer
 
 # What msgspec takes microseconds for where a number is very large or very small, Python does at once.
 _plain_floats = msgspec.json.Decoder(float_hook=float)

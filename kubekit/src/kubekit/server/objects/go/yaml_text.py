@@ -5,7 +5,8 @@ before they are spelled out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from io import BytesIO
 from typing import Any
 
 import yaml
@@ -18,33 +19,63 @@ from .json_text import MOST_CONTAINERS, too_many_containers
 from .yaml_scalars import MERGE, value_of
 
 _Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_SafeDumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _TEXT = "tag:yaml.org,2002:str"
 _BOOLEANS = frozenset("yYnN")
+_representer = yaml.representer.SafeRepresenter()
+Resolve = Callable[[Any, str, tuple[bool, bool]], str]
+"""What a text would be taken for."""
 _FREE_ALIASES, _FREE_VALUES = 400_000, 4_000_000
 """Up to so many values nearly all may come from aliases, and from so many on hardly any."""
 MOST_REMARKS = 100
 """A text has more mistakes than anybody reads."""
 
 
-class _Dumper(_SafeDumper):  # type: ignore[misc]
-    """Texts of several lines as blocks; others in double quotes where quotes are needed."""
-
-
-def _represented(dumper: Any, text: str) -> Any:
-    if "\n" in text:
-        return dumper.represent_scalar(_TEXT, text, style="|")
-    is_plain = dumper.resolve(yaml.ScalarNode, text, (True, False)) == _TEXT and text not in _BOOLEANS
-    return dumper.represent_scalar(_TEXT, text, style=None if is_plain and text else '"')
-
-
-_Dumper.add_representer(str, _represented)
-
-
 def encode(value: Any) -> bytes:
     """A value in the layout Go's encoder gives it."""
-    written: bytes = yaml.dump(value, Dumper=_Dumper, sort_keys=True, encoding="utf-8", allow_unicode=True)
-    return written
+    written = BytesIO()
+    dumper = _Dumper(written, encoding="utf-8", allow_unicode=True)
+    try:
+        # One by one: the library's own way from a value to a text lets nobody in until it is through.
+        for event in _written(value, dumper.resolve):
+            dumper.emit(event)
+    finally:
+        dumper.dispose()
+    return written.getvalue()
+
+
+def _written(value: Any, resolve: Resolve) -> Iterator[yaml.Event]:
+    yield yaml.StreamStartEvent(encoding="utf-8")
+    yield yaml.DocumentStartEvent(explicit=False)
+    yield from _events(value, resolve)
+    yield yaml.DocumentEndEvent(explicit=False)
+    yield yaml.StreamEndEvent()
+
+
+def _events(value: Any, resolve: Resolve) -> Iterator[yaml.Event]:
+    if isinstance(value, dict):
+        yield yaml.MappingStartEvent(None, None, True, flow_style=False)
+        for name in sorted(value):
+            yield _text(name, resolve)
+            yield from _events(value[name], resolve)
+        yield yaml.MappingEndEvent()
+    elif isinstance(value, list):
+        yield yaml.SequenceStartEvent(None, None, True, flow_style=False)
+        for item in value:
+            yield from _events(item, resolve)
+        yield yaml.SequenceEndEvent()
+    elif isinstance(value, str):
+        yield _text(value, resolve)
+    else:
+        yield yaml.ScalarEvent(None, None, (True, False), _representer.represent_data(value).value)
+
+
+def _text(text: str, resolve: Resolve) -> yaml.ScalarEvent:
+    """Texts of several lines as blocks; others in double quotes where quotes are needed."""
+    if "\n" in text:
+        return yaml.ScalarEvent(None, None, (False, True), text, style="|")
+    is_plain = bool(text) and text not in _BOOLEANS and resolve(yaml.ScalarNode, text, (True, False)) == _TEXT
+    return yaml.ScalarEvent(None, None, (is_plain, True), text, style=None if is_plain else '"')
 
 
 def decode(content: bytes) -> Any:
