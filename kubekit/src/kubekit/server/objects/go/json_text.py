@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import re
 from math import isinf
@@ -48,14 +47,7 @@ def decode(content: bytes) -> Any:
 def well_formed(content: bytes) -> Any:
     """The value of JSON without any mistake. Raises msgspec.DecodeError, UnicodeDecodeError, TooLarge."""
     decoder = _slow_floats if has_many_exponents(content) else _usual
-    if content.count(b"{") + content.count(b"[") <= MOST_CONTAINERS:
-        return decoder.decode(content)
-    # With every few of so many, Python would look through all of them for garbage.
-    gc.disable()
-    try:
-        value = decoder.decode(content)
-    finally:
-        gc.enable()
+    value = decoder.decode(content)
     check_count(content, value)
     return value
 

@@ -125,9 +125,9 @@ class Walker:
 
     def _enum(self, result: Result, source: Source, value: Any, path: str) -> None:
         allowed = source.get("enum")
-        if not allowed or (
-            value in allowed if isinstance(value, str) else any(_is_enum_member(value, one) for one in allowed)
-        ):
+        if not allowed or (isinstance(value, str) and value in allowed):
+            return
+        if not isinstance(value, str) and any(_is_enum_member(value, one) for one in allowed):
             return
         shown = [one if isinstance(one, str) else go_json(one) for one in allowed]
         message = f"{path} in body should be one of {shown}"
