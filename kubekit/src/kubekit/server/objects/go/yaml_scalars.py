@@ -73,8 +73,8 @@ def _number(text: str) -> int | float | None:
                 return number
     if _is_float(text) is None:
         return None
-    number = float(text)
-    return None if isinf(number) else number
+    fraction = float(text)
+    return None if isinf(fraction) else fraction
 
 
 def _binary(text: str) -> str:
