@@ -26,7 +26,7 @@ async def test_a_tenant_has_no_more_pods_than_it_may(world: World) -> None:
 @pytest.mark.timeout(120)
 async def test_no_kind_of_workload_gets_more(world: World) -> None:
     async with world.running():
-        await world.add(Job, job("work", parallelism=FAR_TOO_MANY, completions=FAR_TOO_MANY, completionMode="Indexed"))
+        await world.add(Job, job("work", parallelism=100_000, completions=100_000, completionMode="Indexed"))
         await world.add(StatefulSet, stateful_set(FAR_TOO_MANY, podManagementPolicy="Parallel"))
         await world.settled(5)
         assert len(await world.pods()) <= MOST_PODS + 500
