@@ -315,16 +315,28 @@ class DataVersion(StorageError):
 
 
 def invalid(kind: str, group: str, name: str, problems: Iterable[FieldError]) -> Invalid:
-    """The 422 that lists every refused field."""
-    listed = tuple(problems)
-    texts = list(dict.fromkeys(str(problem) for problem in listed))
-    shown = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    """The 422 that lists every refused field, or as many as anybody reads."""
+    causes: list[Cause] = []
+    texts: dict[str, None] = {}
+    size = 0
+    for problem in problems:
+        body = problem.body()
+        causes.append(Cause(problem.problem.value, body, problem.path))
+        texts[f"{problem.path}: {body}"] = None
+        size += len(body)
+        if len(causes) >= _MOST_PROBLEMS or size > _LONGEST_LIST:
+            break
+    shown = next(iter(texts)) if len(texts) == 1 else f"[{', '.join(texts)}]"
     qualified = f"{kind}.{group}" if group else kind
-    causes = tuple(Cause(problem.problem.value, problem.body(), problem.path) for problem in listed)
     return Invalid(
         f"{qualified} {go_quoted(name)} is invalid: {shown}",
-        Details(name=name, group=group, kind=kind, causes=causes),
+        Details(name=name, group=group, kind=kind, causes=tuple(causes)),
     )
+
+
+_MOST_PROBLEMS = 100
+_LONGEST_LIST = 256 * 1024
+"""What a refusal lists at most: a small request may be wrong in more places than fit into any answer."""
 
 
 _REASONS = {kind.reason: kind for kind in ApiError.__subclasses__() if kind.reason}

@@ -15,8 +15,16 @@ Step = Callable[[list[Any]], list[Any]]
 """From the values found so far to the values one step further."""
 
 
+MOST_VALUES = 10_000
+"""At each step of a path: one that looks everywhere again and again finds more than there is."""
+
+
 class JsonPathError(ValueError):
     """A path that cannot be read, or that does not fit the value it is applied to."""
+
+
+def _too_many() -> JsonPathError:
+    return JsonPathError(f"more than {MOST_VALUES} values")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,8 @@ class Path:
         found = [value]
         for step in self.steps:
             found = step(found)
+            if len(found) > MOST_VALUES:
+                raise _too_many()
         return found
 
 
@@ -221,11 +231,16 @@ def _everything(values: list[Any]) -> list[Any]:
 
 
 def _descend(values: list[Any]) -> list[Any]:
+    """All that is below, each before what is below itself."""
     found: list[Any] = []
-    for value in values:
+    waiting = list(reversed(values))
+    while waiting:
+        value = waiting.pop()
         if children := _children(value):
             found.append(value)
-            found += _descend(children)
+            if len(found) > MOST_VALUES:
+                raise _too_many()
+            waiting.extend(reversed(children))
     return found
 
 

@@ -13,6 +13,7 @@ import random
 import sys
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from contextvars import Context
 from datetime import UTC, datetime, timedelta
@@ -186,6 +187,15 @@ class Loop(asyncio.BaseEventLoop):
     ) -> asyncio.Task[T]:
         self._numbers += 1
         return Task(self._numbers, coro, self, str(name or f"task-{self._numbers}"), context)
+
+    def run_in_executor(self, executor: Executor | None, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
+        """At once, for want of a thread."""
+        done: asyncio.Future[T] = self.create_future()
+        try:
+            done.set_result(func(*args))
+        except Exception as error:
+            done.set_exception(error)
+        return done
 
     def _end_generator(self, generator: AsyncGenerator[Any, Any]) -> None:
         """One that was given up half-way still gets to its `finally`."""

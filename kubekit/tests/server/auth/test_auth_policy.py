@@ -6,9 +6,10 @@ import copy
 
 import pytest
 
+from kubekit.server.access.coverage import uncovered
 from kubekit.server.access.default_roles import AUTO_UPDATE, bootstrap_objects, reconciled
 from kubekit.server.access.rbac import Attributes, Rbac
-from kubekit.server.access.rules import Rule, uncovered
+from kubekit.server.access.rules import Rule
 from kubekit.server.objects.user import NOBODY, UserInfo
 from tests.server.auth.world import binding, rbac_of, rule, user
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as some
 
 from kubekit.errors import BadRequest, Forbidden, NotFound
 from kubekit.model.resource import Object
+from kubekit.server.access.coverage import uncovered
 from kubekit.server.access.escalation import confirm_no_escalation
 from kubekit.server.access.rbac import Attributes, Decision, Rbac, forbidden
-from kubekit.server.access.rules import Rule, aggregated_rules, uncovered
+from kubekit.server.access.rules import Rule, aggregated_rules
 from kubekit.server.objects.user import NOBODY, UserInfo
 from tests.server.auth.world import binding, group, rbac_of, role, rule, user
 

@@ -15,8 +15,9 @@ import msgspec
 from kubekit.model.resource import Object
 from kubekit.server.objects.user import ANONYMOUS, AUTHENTICATED, MASTERS, MONITORING, SERVICE_ACCOUNTS, UNAUTHENTICATED
 
+from .coverage import uncovered
 from .rbac import GROUP
-from .rules import EVERYTHING, Rule, aggregated_rules, rules_of, uncovered
+from .rules import EVERYTHING, Rule, aggregated_rules, rules_of
 
 READ = ("get", "list", "watch")
 WRITE = ("create", "delete", "deletecollection", "patch", "update")

@@ -8,8 +8,9 @@ from kubekit.errors import BadRequest, Details, NotFound
 from kubekit.model.resource import Object
 from kubekit.server.objects.user import UserInfo
 
+from .coverage import uncovered
 from .rbac import GROUP, Attributes, Rbac, aggregate, forbidden_object
-from .rules import EVERYTHING, Rule, compacted, go_list, rules_of, uncovered
+from .rules import EVERYTHING, Rule, compacted, go_list, rules_of
 
 _PLURALS = {
     "ClusterRole": "clusterroles",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +46,7 @@ class Rule:
     def matches_path(self, verb: str, path: str) -> bool:
         if verb not in self.verbs and ALL not in self.verbs:
             return False
-        return any(_url_covers(url, path) for url in self.urls)
+        return any(url_covers(url, path) for url in self.urls)
 
     def text(self) -> str:
         """How messages about missing rights show it."""
@@ -72,11 +72,6 @@ def rules_of(role: Object) -> list[Rule]:
 
 def go_list(words: Sequence[str]) -> str:
     return f"[{' '.join(json.dumps(word, ensure_ascii=False) for word in words)}]"
-
-
-def uncovered(owned: Sequence[Rule], wanted: Iterable[Rule]) -> list[Rule]:
-    """The smallest pieces of `wanted` that no single rule of `owned` grants."""
-    return [piece for rule in wanted for piece in _pieces(rule) if not any(_covers(owner, piece) for owner in owned)]
 
 
 def compacted(pieces: Iterable[Rule]) -> list[Rule]:
@@ -115,38 +110,6 @@ def _name(role: Object) -> str:
     return str(role["metadata"]["name"])
 
 
-def _pieces(rule: Rule) -> Iterator[Rule]:
-    for group in rule.groups:
-        for resource in rule.resources:
-            for verb in rule.verbs:
-                for name in rule.names or (None,):
-                    yield Rule((verb,), (group,), (resource,), () if name is None else (name,))
-    for url in rule.urls:
-        for verb in rule.verbs:
-            yield Rule((verb,), urls=(url,))
-
-
-def _covers(owner: Rule, piece: Rule) -> bool:
-    """Whether one rule grants all of a piece that has at most one entry in each list."""
-    return (
-        _has(owner.verbs, piece.verbs)
-        and _has(owner.groups, piece.groups)
-        and _covers_resource(owner.resources, piece.resources)
-        and (not owner.names or (bool(piece.names) and piece.names[0] in owner.names))
-        and all(any(_url_covers(one, url) for one in owner.urls) for url in piece.urls)
-    )
-
-
-def _has(owned: Sequence[str], wanted: Sequence[str]) -> bool:
-    return ALL in owned or all(one in owned for one in wanted)
-
-
-def _covers_resource(owned: Sequence[str], wanted: Sequence[str]) -> bool:
-    if _has(owned, wanted):
-        return True
-    _, slash, subresource = wanted[0].partition("/")
-    return bool(slash) and f"*/{subresource}" in owned
-
-
-def _url_covers(pattern: str, path: str) -> bool:
+def url_covers(pattern: str, path: str) -> bool:
+    """Whether a path is one of those that an URL of a rule stands for."""
     return pattern == path or (pattern.endswith(ALL) and path.startswith(pattern.rstrip(ALL)))

@@ -25,7 +25,7 @@ _HTTP_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _HEADER = r"[-A-Za-z0-9]+"
 
 _is_label = re.compile(_LABEL).fullmatch
-_is_subdomain = re.compile(_SUBDOMAIN).fullmatch
+_is_short_subdomain = re.compile(_SUBDOMAIN).fullmatch
 _is_underscored = re.compile(_UNDERSCORED).fullmatch
 _is_label_1035 = re.compile(_LABEL_1035).fullmatch
 _is_key_name = re.compile(_KEY_NAME).fullmatch
@@ -73,6 +73,13 @@ def at_most(length: int) -> str:
 
 def between(low: int, high: int) -> str:
     return f"must be between {low} and {high}, inclusive"
+
+
+def _is_subdomain(value: str) -> bool:
+    if len(value) <= 253:
+        return _is_short_subdomain(value) is not None
+    # A pattern would hold up everybody else until it is through.
+    return all(_is_label(part) is not None for part in value.split("."))
 
 
 @remember_short(4096)

@@ -16,6 +16,8 @@ Meta = dict[str, Any]
 MAX_ANNOTATIONS = 256 * 1024
 _STANDARD_FINALIZERS = frozenset(("kubernetes", "orphan", "foregroundDeletion"))
 _IMMUTABLE = "field is immutable"
+_SHOWN_OWNERS = 100
+"""Of how many owners it is said of each that is one controller too many, and all are shown each time."""
 _NAME_RULES: dict[str, name_rules.Format] = {
     "subdomain": name_rules.subdomain,
     "label": name_rules.label,
@@ -212,6 +214,8 @@ def _owner_problems(owners: list[Meta], path: str) -> Iterator[FieldError]:
                 f'Found "true" in references for {controller} and {this}'
             )
             yield _invalid(path, [_as_struct(one) for one in owners], detail)
+            if len(owners) > _SHOWN_OWNERS:
+                return
         controller = controller or this
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from itertools import takewhile
 from typing import Any
 
 from kubekit.errors import FieldError, FieldProblem
 
+_COMPARED_LINES, _SHOWN_LINES = 2000, 100
+"""Of longer texts only what follows the first difference is compared: to find the shortest one takes long."""
 IMMUTABLE = "field is immutable"
 
 Problems = list[FieldError]
@@ -65,8 +68,19 @@ def unchanged(found: Problems, path: str, value: Any, old: Any) -> None:
 def shown_changes(old: Any, new: Any) -> str:
     """What an update changes that it may not, as a unified diff; the real server shows one of its own structures."""
     before, after = (json.dumps(one, indent=1, sort_keys=True).splitlines() for one in (old, new))
+    if len(before) + len(after) > _COMPARED_LINES:
+        start = max(0, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))) - 3)
+        before, after = before[start : start + _SHOWN_LINES], after[start : start + _SHOWN_LINES]
     lines = difflib.unified_diff(before, after, lineterm="")
     return "".join(f"{line}\n" for line in list(lines)[2:])
+
+
+def first_places(values: Iterable[Hashable]) -> dict[Any, int]:
+    """Where each value stands first: whoever finds it elsewhere has found it again."""
+    places: dict[Any, int] = {}
+    for index, value in enumerate(values):
+        places.setdefault(value, index)
+    return places
 
 
 def any_of(supported: Iterable[str]) -> tuple[str, ...]:

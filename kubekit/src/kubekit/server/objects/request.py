@@ -9,6 +9,7 @@ import msgspec
 
 from kubekit.model.resource import Object
 from kubekit.model.selectors import FieldSelector, LabelSelector
+from kubekit.server.store import json_values
 
 from .duplicate_keys import Remarks
 from .resource import Resource
@@ -16,6 +17,9 @@ from .user import UserInfo
 
 _EVERY_LABEL = LabelSelector()
 _EVERY_FIELD = FieldSelector()
+
+MOST_WARNINGS = 200
+"""More would not fit into the headers of an answer anyway."""
 
 FieldValidation = Literal["Strict", "Warn", "Ignore"]
 
@@ -45,15 +49,17 @@ class WriteOptions(msgspec.Struct):
     dry_run: bool = False
     field_validation: FieldValidation = "Ignore"
     force: bool = False
+    size: int = 0
+    """Bytes of what the client sent; none for what comes from this process."""
     remarks: Remarks | None = None
     """What a strict reader would say about the body; none when it has nothing to say but of unknown fields."""
     may_not_create: bool = False
     """Whether it was the right to change that was asked for, so that for a new object there is more to ask."""
     warnings: list[str] = []
-    """Filled while the request is served; becomes Warning headers."""
+    """Filled while the request is served; becomes Warning headers, as far as there is room for them."""
 
     def warn(self, text: str) -> None:
-        if text not in self.warnings:
+        if text not in self.warnings and len(self.warnings) < MOST_WARNINGS:
             self.warnings.append(text)
 
 
@@ -105,7 +111,7 @@ class Answer(msgspec.Struct):
     deleted: bool = False
 
     def decode(self) -> Object:
-        decoded: Object = msgspec.json.decode(self.value)
+        decoded: Object = json_values.decode(self.value)
         return decoded
 
     def body(self) -> bytes:

@@ -36,7 +36,7 @@ async def _create(space: Space, target: Target, config: Object, options: WriteOp
         raise refusals.conflict(target, why)
     writes.check_namespace(space, target)
     options.may_not_create = True
-    obj = _applied(space, target, None, config, options)
+    obj = await space.bench.do(options.size, _applied, space, target, None, config, options)
     writes.start_life(space, target.resource, obj)
     complete(space, target, obj, options.user)
     return await writes.insert(space, await writes.with_webhooks(space, target, obj, options), obj, options)

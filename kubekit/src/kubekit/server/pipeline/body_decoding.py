@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from kubekit.errors import ApiError, BadRequest, FieldError, FieldProblem, invalid
@@ -23,6 +25,10 @@ _REPEATED_OWNERS = (
 _SCHEME = "pkg/runtime/scheme.go:111"
 _COMMON_KINDS = frozenset({"List", "Status", "DeleteOptions", "WatchEvent", "APIGroup", "APIResourceList"})
 _PACKAGES = {"": "core", "events.k8s.io": "core"}
+
+
+_MOST_REMARKS = 100
+"""Kubernetes' decoder remembers no more mistakes of a body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +114,12 @@ def _drop_repeated_owners(meta: Object, options: WriteOptions) -> None:
     owners = meta.get("ownerReferences")
     if not owners or len(owners) < 2:
         return
-    kept = [owner for index, owner in enumerate(owners) if owner not in owners[:index]]
-    if len(kept) < len(owners):
-        repeated = sorted({owner.get("uid", "") for owner in owners if owners.count(owner) > 1})
+    counts = Counter(frozenset(owner.items()) for owner in owners)
+    if len(counts) < len(owners):
+        kept = {frozenset(owner.items()): owner for owner in owners}
+        repeated = sorted({owner.get("uid", "") for mark, owner in kept.items() if counts[mark] > 1})
         options.warn(_REPEATED_OWNERS + ", ".join(repeated))
-        meta["ownerReferences"] = kept
+        meta["ownerReferences"] = list(kept.values())
 
 
 def check_name(target: Target, meta: Object) -> None:
@@ -151,7 +158,7 @@ def _report(unknown: list[str], options: WriteOptions) -> None:
     if options.field_validation == "Ignore" or (not unknown and options.remarks is None):
         return
     remarks = options.remarks or unknown_fields
-    found = remarks(unknown)
+    found = list(islice(dict.fromkeys(remarks(unknown)), _MOST_REMARKS))
     if found and options.field_validation == "Strict":
         raise Malformed(f"strict decoding error: {', '.join(found)}")
     for text in found:

@@ -8,8 +8,8 @@ from kubekit.clock import give_way
 from kubekit.errors import FieldError, FieldProblem
 from kubekit.model.resource import Object
 from kubekit.server.kinds.builtin.behaviours import name_rule
+from kubekit.server.kinds.builtin.widths import too_wide
 from kubekit.server.objects import object_metadata
-from kubekit.server.objects.aside import aside
 from kubekit.server.objects.cel import RuleSet, compile_rules
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.schema import decoding, defaults, pruning
@@ -36,7 +36,6 @@ _WITH_PLAIN_FINALIZERS = frozenset(
     }
 )
 """Groups whose finalizers need no domain, unlike those of the other built-in kinds."""
-_WITH_EXPRESSIONS = frozenset({"admissionregistration.k8s.io", "apiextensions.k8s.io"})
 _NOT_JUDGED = FieldError(
     FieldProblem.INVALID,
     "<nil>",
@@ -73,7 +72,8 @@ class Checks:
         elif self.resource.behaviour is not None:
             self.resource.behaviour.default(obj)
 
-    async def validate(self, obj: Object) -> list[FieldError]:
+    def validate(self, obj: Object) -> list[FieldError]:
+        """What is wrong with the object, but for the rules of its schema."""
         problems = object_metadata.validate_metadata(
             obj["metadata"], self.resource.namespaced, self._name_rule, built_in=self._qualified
         )
@@ -81,34 +81,30 @@ class Checks:
             problems += self._custom().validate(obj)
             if self.resource.scale is not None:
                 problems += scale_problems(self.resource.scale, obj)
-            problems += await self._judged(obj, None, problems)
         elif self.resource.behaviour is not None:
-            problems += await self._behaved(obj, self.resource.behaviour.validate, obj)
+            wide = too_wide(self.resource.group, self.resource.kind, obj)
+            problems += wide or self.resource.behaviour.validate(obj)
         return problems
 
-    async def validate_update(
-        self, obj: Object, old: Object, warn: Callable[[str], None] | None = None, *, part: str = ""
-    ) -> list[FieldError]:
-        """`warn` is told of rules that fail but did so before. `part`: only the status was written."""
+    def validate_update(self, obj: Object, old: Object, *, part: str = "") -> list[FieldError]:
+        """The same for a change. `part`: only the status was written."""
         problems = object_metadata.validate_metadata_update(obj["metadata"], old["metadata"], built_in=self._qualified)
         if self.resource.is_custom:
             problems += self._status_problems(obj, old) if part else self._custom().validate_update(obj, old)
             if self.resource.scale is not None:
                 problems += scale_problems(self.resource.scale, obj)
-            problems += await self._judged(obj, old, problems, warn)
         elif self.resource.behaviour is not None:
-            problems += await self._behaved(obj, self.resource.behaviour.validate_update, obj, old, part)
+            wide = too_wide(self.resource.group, self.resource.kind, obj)
+            problems += wide or self.resource.behaviour.validate_update(obj, old, part)
         return problems
 
-    async def _behaved(self, obj: Object, validate: Callable[..., list[FieldError]], *args: object) -> list[FieldError]:
-        """What a built-in kind says; those with expressions compile them to judge them."""
-        return await aside(obj, validate, *args) if self.resource.group in _WITH_EXPRESSIONS else validate(*args)
-
-    async def _judged(
+    async def judge(
         self, obj: Object, old: Object | None, problems: list[FieldError], warn: Callable[[str], None] | None = None
     ) -> list[FieldError]:
-        """What the rules of the schema say; they are not asked about an object that does not fit the schema."""
-        rules = self._custom_rules()
+        """What the rules of the schema say; they are not asked about an object that does not fit the schema.
+
+        `warn` is told of rules that fail but did so before."""
+        rules = self._custom_rules() if self.resource.is_custom else None
         if not rules:
             return []
         if problems and any(problem.problem in _BLOCKING for problem in problems):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from kubekit.errors import InternalError
+from kubekit.errors import InternalError, TooLarge
 from kubekit.model.resource import Object
 from kubekit.server.objects import refusals
 from kubekit.server.objects.request import Target
+from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.schema.depth import is_too_deep
 from kubekit.server.store.changes import Change
 from kubekit.server.store.rows import Row
@@ -16,6 +17,11 @@ from .space import Space
 
 EVENT_LIFETIME = 3600
 """Seconds after which an Event is forgotten."""
+
+
+LARGEST, LARGEST_JSON = 3 * 1024 * 1024, 1536 * 1024
+"""Bytes of a stored object: what is filled in may make far more of one than its client sent. Kubernetes stores 1.5 MiB,
+definitions and custom resources as JSON, all others in a form that takes about half of that."""
 
 
 def encode(obj: Object) -> bytes:
@@ -31,7 +37,7 @@ async def stage(space: Space, target: Target, change: Change, obj: Object, previ
     store, meta = space.store, obj["metadata"]
     revision = store.next_revision()
     meta["resourceVersion"] = str(revision)
-    value = encode(obj)
+    value = fitting(target.resource, obj) if change is not Change.DELETED else encode(obj)
     # At once, so that nobody else is given the same before this one is durable.
     _occupy(space, target, revision, None if change is Change.DELETED else obj)
     owners = meta.get("ownerReferences")
@@ -50,6 +56,17 @@ async def stage(space: Space, target: Target, change: Change, obj: Object, previ
         row = store.latest(space.bucket(target.resource), target.key)
         _occupy(space, target, revision, row.decode() if row is not None else None)
         raise
+    return value
+
+
+def fitting(resource: Resource, obj: Object) -> bytes:
+    """The bytes to store, as Kubernetes without a record of who owns what if need be. Raises TooLarge."""
+    limit = LARGEST_JSON if resource.is_custom or resource.group == "apiextensions.k8s.io" else LARGEST
+    value = encode(obj)
+    if len(value) > limit and obj["metadata"].pop("managedFields", None):
+        value = encode(obj)
+    if len(value) > limit:
+        raise TooLarge(f"Request entity too large: limit is {limit}")
     return value
 
 

@@ -17,6 +17,7 @@ from kubekit.server.admission.webhook_client import CallFailed, WebhookClient
 from kubekit.server.kinds.contents import Contents
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.schema import defaults, pruning
+from kubekit.server.store import json_values
 from kubekit.server.store.rows import Row
 
 _MARK = b'{"apiVersion":"'
@@ -136,13 +137,13 @@ class Converter:
 
     async def _fresh(self, resource: Resource, values: list[bytes]) -> list[Object]:
         if resource.translation is not None:
-            return [self._shaped(resource, resource.translation.shown(msgspec.json.decode(value))) for value in values]
+            return [self._shaped(resource, resource.translation.shown(json_values.decode(value))) for value in values]
         if not values:
             return []
         sources = []
         for value in values:
             version = _version_of(resource, value)
-            obj = msgspec.json.decode(value)
+            obj = json_values.decode(value)
             source = {**obj, "apiVersion": f"{resource.group}/{version}", "kind": resource.kind}
             sources.append(self._completed(self._contents.kinds.at(resource.group, version, resource.plural), source))
         converted = await self._converted(resource, sources, resource.api_version)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-import msgspec
-
 from kubekit.errors import NotFound
 from kubekit.model.resource import Object
 from kubekit.server.kinds.crds.life import CLEANUP_FINALIZER, marked_status
 from kubekit.server.objects import refusals
 from kubekit.server.objects.request import Answer, DeleteOptions, Target, WriteOptions
 from kubekit.server.objects.resource import Resource
+from kubekit.server.store import json_values
 from kubekit.server.store.changes import Change
 from kubekit.server.store.rows import Row
 
@@ -33,7 +32,7 @@ async def delete(space: Space, target: Target, options: DeleteOptions, write: Wr
         old = row.decode()
         check_preconditions(target, old, options)
         if space.admission.concerns(target.resource, "DELETE", ""):
-            seen = msgspec.json.decode(await space.converter.value(target.resource, row))
+            seen = json_values.decode(await space.converter.value(target.resource, row))
             await space.admission.validate("DELETE", target, None, seen, write)
             now = space.latest(target)
             if now is None or now.revision != row.revision:
@@ -147,6 +146,6 @@ async def delete_all(
 ) -> None:
     """Delete the listed objects one after the other; what is gone already does not matter."""
     for value in values:
-        meta = msgspec.json.decode(value)["metadata"]
+        meta = json_values.decode(value)["metadata"]
         with suppress(NotFound):
             await delete(space, Target(resource, meta.get("namespace", ""), meta["name"]), options, write)

@@ -17,6 +17,7 @@ from kubekit.server.objects.go import json_text
 from kubekit.server.objects.request import Answer, ListOptions, Target
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.schema.decoding import Malformed, go_kind
+from kubekit.server.store import json_values
 from kubekit.server.store.rows import Row
 
 from .space import Space
@@ -129,7 +130,7 @@ class Matcher:
 
     def matches_value(self, value: bytes) -> bool:
         if self._needs_all:
-            return self.matches(msgspec.json.decode(value))
+            return self.matches(json_values.decode(value))
         meta = _head.decode(value).metadata
         named = {"metadata.name": meta.name, "metadata.namespace": meta.namespace}
         return self._labels.matches(meta.labels) and self._fields.matches(lambda path: named[path])

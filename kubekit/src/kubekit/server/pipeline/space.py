@@ -16,6 +16,7 @@ from kubekit.server.admission.resource_quotas import Quotas
 from kubekit.server.admission.webhook_client import WebhookClient
 from kubekit.server.kinds.registry import Kinds
 from kubekit.server.objects.cel.rights import Asked, Decision
+from kubekit.server.objects.long_work import Bench
 from kubekit.server.objects.request import Target
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.user import AUTHENTICATED, UserInfo, service_account_groups, service_account_name
@@ -45,6 +46,7 @@ class Space(Host):
         self.rbac = Rbac()
         self.addresses = ServiceAddresses()
         self.quotas = Quotas()
+        self.bench = Bench()
         self._checks: dict[Resource, Checks] = {}
 
     def checks(self, resource: Resource) -> Checks:

@@ -2,31 +2,32 @@
 
 Every write goes the same way: decode, default, record who owns which field, admit, prepare, validate, store. Nothing
 is awaited between reading the newest version and staging the new one, so no lock is needed; where a webhook has to be
-asked in between, to admit or to convert, the version is compared afterwards and the way is gone again.
+asked in between, to admit or to convert, or where an object is so large that it is looked at beside the event loop, the
+version is compared afterwards and the way is gone again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-import msgspec
-
-from kubekit.errors import FieldError, FieldProblem, Unclassified, invalid
+from kubekit.errors import ApiError, FieldError, FieldProblem, Unclassified, invalid
 from kubekit.model.resource import Object
 from kubekit.server.kinds.builtin.behaviours import changes_generation, has_generation
 from kubekit.server.kinds.builtin.status_fields import kept_by_status
 from kubekit.server.objects import refusals
 from kubekit.server.objects.apply import Writer, keep_times, record_create, record_update
+from kubekit.server.objects.long_work import LARGE
 from kubekit.server.objects.object_metadata import finalizer_warnings
 from kubekit.server.objects.request import Answer, Target, WriteOptions
-from kubekit.server.objects.resource import Resource
+from kubekit.server.objects.resource import Behaviour, Resource
 from kubekit.server.objects.user import UserInfo
+from kubekit.server.store import json_values
 from kubekit.server.store.changes import Change
 from kubekit.server.store.rows import Row
 
-from . import conversion, deletion
+from . import conversion, deletion, effort
 from .body_decoding import accept
-from .commit import encode, stage
+from .commit import encode, fitting, stage
 from .completion import complete, complete_part, stamp
 from .ignored_fields import ownerless
 from .space import Space
@@ -48,7 +49,7 @@ _CHOSEN_FIELDS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGrac
 async def create(space: Space, target: Target, obj: Object, options: WriteOptions) -> Answer:
     """Store a new object. Raises AlreadyExists, Invalid, BadRequest, NotFound (its namespace), Forbidden."""
     resource = target.resource
-    obj = accept(space, target, obj, options)
+    obj = await space.bench.do(options.size, _accepted, space, target, obj, options)
     _check_unversioned(obj, options)
     target = _named(space, target, obj)
     if "create" not in resource.verbs:
@@ -57,9 +58,17 @@ async def create(space: Space, target: Target, obj: Object, options: WriteOption
     start_life(space, resource, obj)
     born = obj["metadata"]["creationTimestamp"]
     by = Writer(options.manager, resource.api_version, born, target.subresource)
-    record_create(obj, resource.schema, by, reset=ownerless(target))
+    await space.bench.do(options.size, record_create, obj, resource.schema, by, reset=ownerless(target))
     complete(space, target, obj, options.user)
     return await insert(space, await with_webhooks(space, target, obj, options), obj, options)
+
+
+def _accepted(space: Space, target: Target, obj: Object, options: WriteOptions) -> Object:
+    """The object with defaults. Raises TooLarge for one that they make too large, before anything else is done."""
+    obj = accept(space, target, obj, options)
+    if options.size > LARGE:
+        fitting(target.resource, obj)
+    return obj
 
 
 async def with_webhooks(space: Space, target: Target, obj: Object, options: WriteOptions) -> Target:
@@ -81,18 +90,22 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
     """The second half of a creation, when the object is complete."""
     resource = target.resource
     if resource.behaviour is not None:
-        resource.behaviour.settle(obj)
-        resource.behaviour.prepare_create(obj)
+        await space.bench.do(options.size, _prepare_create, resource.behaviour, obj)
         stamp(space, target, obj)
     taken = space.addresses.assign(target, obj, is_trial=options.dry_run)
+    problems = await space.bench.do(
+        effort.to_check(target, options.size), _problems_of_new, space, target, obj, options
+    )
+    problems += await space.checks(resource).judge(obj, None, problems)
     # Whoever asks for what others have hears of it only when nothing else is wrong.
-    problems = await space.checks(resource).validate(obj) or taken
-    if problems:
-        raise invalid(resource.kind, resource.storage_key.rpartition("/")[0], target.name, problems)
-    _warn(resource, obj, None, options)
+    if problems := problems or taken:
+        raise _invalid(target, problems)
+    await space.bench.do(options.size, _warn, resource, obj, None, options)
     if options.may_not_create:
         space.confirm_creation(options.user, target)
-    space.admission.check("CREATE", target, obj, None, options)
+    await space.bench.do(
+        effort.to_admit(target, options.size), space.admission.check, "CREATE", target, obj, None, options
+    )
     if space.admission.concerns(resource, "CREATE", target.subresource):
         await space.admission.validate("CREATE", target, obj, None, options)
     stored = await space.converter.for_storage(resource, obj)
@@ -105,10 +118,27 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
     return Answer(resource, await space.converter.written(resource, value), created=True)
 
 
+def _prepare_create(behaviour: Behaviour, obj: Object) -> None:
+    behaviour.settle(obj)
+    behaviour.prepare_create(obj)
+
+
+def _problems_of_new(space: Space, target: Target, obj: Object, options: WriteOptions) -> list[FieldError]:
+    problems = space.checks(target.resource).validate(obj)
+    if not problems and options.size > LARGE:
+        fitting(target.resource, obj)
+    return problems
+
+
+def _invalid(target: Target, problems: list[FieldError]) -> ApiError:
+    resource = target.resource
+    return invalid(resource.kind, resource.storage_key.rpartition("/")[0], target.name, problems)
+
+
 async def update(space: Space, target: Target, obj: Object, options: WriteOptions) -> Answer:
     """Replace an object (or its status, by a subresource). Raises Conflict when it has changed meanwhile."""
     resource = target.resource
-    obj = accept(space, target, obj, options)
+    obj = await space.bench.do(options.size, _accepted, space, target, obj, options)
     meta = obj["metadata"]
     if not meta.get("name"):
         raise refusals.no_name(target.name)
@@ -151,19 +181,27 @@ async def rebuild(
     for _ in range(_ATTEMPTS):
         row = space.existing(target)
         shown = await space.converter.value(target.resource, row)
-        old: Object = msgspec.json.decode(shown)
-        # An apply shares nothing with what it is given, and leaves it alone.
-        obj = build(old if applying else msgspec.json.decode(shown))
-        _check_precondition(target, obj, old)
-        obj = _carried_over(target, obj, old)
-        if applying:
-            keep_times(obj, old)
-        else:
-            record_update(obj, old, target.resource.schema, writer(space, target, options, subresource))
+        by = None if applying else writer(space, target, options, subresource)
+        size = max(options.size, len(shown))
+        old, obj = await space.bench.do(size, _rebuilt, target, shown, build, by)
         answer = await _replace(space, target, row, old, obj, options)
         if answer is not None:
             return answer
     raise refusals.modified(target)
+
+
+def _rebuilt(target: Target, shown: bytes, build: Build, by: Writer | None) -> tuple[Object, Object]:
+    """The old version and the new one, of which `by` owns what differs; without it, `build` sees to that."""
+    old: Object = json_values.decode(shown)
+    # An apply shares nothing with what it is given, and leaves it alone.
+    obj = build(old if by is None else json_values.decode(shown))
+    _check_precondition(target, obj, old)
+    obj = _carried_over(target, obj, old)
+    if by is None:
+        keep_times(obj, old)
+    else:
+        record_update(obj, old, target.resource.schema, by)
+    return old, obj
 
 
 async def _replace(
@@ -177,11 +215,9 @@ async def _replace(
         _check_place(target, obj)
         _check_precondition(target, obj, old)
         obj = _carried_over(target, obj, old)
+    size = max(options.size, len(row.value))
     if resource.behaviour is not None:
-        if resource.behaviour.settle(obj):
-            keep_times(obj, old)
-        if not target.subresource:
-            resource.behaviour.prepare_update(obj, old)
+        await space.bench.do(size, _prepare_update, resource.behaviour, target, obj, old)
         complete_part(space, target, obj, old)
     taken = space.addresses.assign(target, obj, is_trial=options.dry_run)
     obj["metadata"]["resourceVersion"] = str(row.revision)
@@ -191,12 +227,13 @@ async def _replace(
     if obj == old and conversion.is_up_to_date(resource, row):
         space.admission.check("UPDATE", target, obj, old, options)
         return Answer(resource, encode(old))
-    problems = await space.checks(resource).validate_update(obj, old, options.warn, part=target.subresource)
-    problems = problems or taken
-    if problems:
-        raise invalid(resource.kind, resource.storage_key.rpartition("/")[0], target.name, problems)
-    _warn(resource, obj, old, options)
-    space.admission.check("UPDATE", target, obj, old, options)
+    checks, to_check = space.checks(resource), effort.to_check(target, size)
+    problems = await space.bench.do(to_check, checks.validate_update, obj, old, part=target.subresource)
+    problems += await checks.judge(obj, old, problems, options.warn)
+    if problems := problems or taken:
+        raise _invalid(target, problems)
+    await space.bench.do(size, _warn, resource, obj, old, options)
+    await space.bench.do(effort.to_admit(target, size), space.admission.check, "UPDATE", target, obj, old, options)
     if asked:
         await space.admission.validate("UPDATE", target, obj, old, options)
     stored = await space.converter.for_storage(resource, obj)
@@ -213,6 +250,13 @@ async def _replace(
         return Answer(resource, encode(obj), deleted=True)
     value = await stage(space, target, change, stored, row)
     return Answer(resource, await space.converter.written(resource, value))
+
+
+def _prepare_update(behaviour: Behaviour, target: Target, obj: Object, old: Object) -> None:
+    if behaviour.settle(obj):
+        keep_times(obj, old)
+    if not target.subresource:
+        behaviour.prepare_update(obj, old)
 
 
 def _warn(resource: Resource, obj: Object, old: Object | None, options: WriteOptions) -> None:

@@ -16,12 +16,15 @@ from kubekit.model.resource import Object
 from kubekit.server.kinds import protobuf
 from kubekit.server.kinds.documents.negotiation import Form, Representation
 from kubekit.server.objects.go import yaml_text
+from kubekit.server.objects.long_work import Bench
 from kubekit.server.objects.request import Answer, with_type
 from kubekit.server.objects.resource import Resource
 from kubekit.server.pipeline.reads import Listing
 from kubekit.server.pipeline.watches import Batch, Watch
+from kubekit.server.store import json_values
 
 from . import partial, tables
+from .list_forms import list_form
 
 _PUSH_LIMIT = 64 * 1024
 """Bytes that may wait in a connection before a watcher is no longer served at once but at its own pace."""
@@ -30,6 +33,8 @@ _PIECE = 64 * 1024
 """What is put into a connection at once: TLS copies it more than once."""
 _WRITE_PATIENCE = 60.0
 """A watcher that takes nothing for so long is gone."""
+_WARNINGS_LENGTH, _CUT_WARNING = 4 * 1024, 256
+"""Letters of all warnings together, and of each once there are more."""
 UNCACHED = {"Cache-Control": "no-cache, private"}
 
 
@@ -68,33 +73,43 @@ class View:
 
 def respond(body: bytes, status: int = 200, *, layout: Layout = PLAIN, warnings: Iterable[str] = ()) -> Response:
     """JSON bytes as a response, brought into YAML or protobuf or indented where the client wants that."""
-    content_type = "application/json"
     if layout.is_protobuf:
-        body = protobuf.encode(msgspec.json.decode(body))
-        content_type = protobuf.CONTENT_TYPE
+        body = protobuf.encode(json_values.decode(body))
     elif layout.is_yaml:
-        body = yaml_text.encode(msgspec.json.decode(body))
-        content_type = "application/yaml"
+        body = yaml_text.encode(json_values.decode(body))
     elif layout.pretty:
         body = msgspec.json.format(body, indent=2)
     elif not body.endswith(b"\n"):
         body += b"\n"
-    response = Response(body=body, status=status, headers=UNCACHED, content_type=content_type)
+    response = Response(body=body, status=status, headers=UNCACHED, content_type=_content_type(layout))
     _warn(response, warnings)
     return response
 
 
 def _warn(response: StreamResponse, warnings: Iterable[str]) -> None:
-    for text in warnings:
-        response.headers.add("Warning", f'299 - "{_quoted(text)}"')
+    """As many as Kubernetes sends: where they are too long together, each is cut, and then the rest."""
+    texts = list(warnings)
+    is_cut = sum(map(len, texts)) > _WARNINGS_LENGTH
+    written = 0
+    for text in texts:
+        shown = text[:_CUT_WARNING] if is_cut else text
+        response.headers.add("Warning", f'299 - "{_quoted(shown)}"')
+        written += len(shown)
+        if is_cut and written >= _WARNINGS_LENGTH:
+            return
 
 
-def one(answer: Answer, view: View, *, warnings: Iterable[str] = ()) -> Response:
+async def one(answer: Answer, view: View, bench: Bench, *, warnings: Iterable[str] = ()) -> Response:
     """One object; 201 when it is new."""
+    effort = 0 if view.is_plain and view.layout == PLAIN else len(answer.value)
+    return await bench.do(effort, _one, answer, view, warnings)
+
+
+def _one(answer: Answer, view: View, warnings: Iterable[str]) -> Response:
     status = 201 if answer.created else 200
     if view.is_plain:
         return respond(answer.body(), status, layout=view.layout, warnings=warnings)
-    obj = with_type(answer.resource, msgspec.json.decode(answer.value))
+    obj = with_type(answer.resource, json_values.decode(answer.value))
     shown = msgspec.json.encode(_shown(answer.resource, obj, view))
     return respond(shown, status, layout=view.layout, warnings=warnings)
 
@@ -118,31 +133,33 @@ def refusal(error: ApiError, layout: Layout = PLAIN, warnings: Iterable[str] = (
     return response
 
 
-async def list_in_parts(request: BaseRequest, found: AsyncGenerator[Listing, None], view: View) -> StreamResponse:
+async def list_in_parts(
+    request: BaseRequest, found: AsyncGenerator[Listing, None], view: View, bench: Bench
+) -> StreamResponse:
     """A list of any length without ever holding all of it."""
     part = await anext(found)
     while not part.values and not part.is_last:
         # A list without items may look different, so that none is begun before there is an item.
         part = await anext(found)
     if part.is_last:
-        return listing(part, view)
-    opening, _ = _part(replace(part, values=[]), view)
-    response = _streamed(view)
+        return await bench.do(_effort(part, view), listing, part, view)
+    form = list_form(view.layout)
+    response = _streamed(view, _content_type(view.layout))
     await _begin(response, request)
     try:
-        await response.write(opening)
-        separator = b""
+        await _send(response, form.begin(*_head(replace(part, values=[]), view)))
         while True:
-            for piece in _pieces(_part(part, view)[1]):
-                await _send(response, separator + piece)
-                separator = b","
+            for some in _pieces(await bench.do(_effort(part, view), _part, part, view)):
+                await _send(response, await bench.do(_effort(part, view), form.items, some))
             following = await anext(found, None)
             if following is None:
                 break
             part = following
-        await response.write(_list_end(part, view))
+        metadata = _list_metadata(part, view)
+        for piece in form.end(metadata if view.is_plain else partial.list_metadata(metadata)):
+            await _send(response, piece)
         await response.write_eof()
-    except (ApiError, ConnectionError, TimeoutError):
+    except (ApiError, ConnectionError, TimeoutError, OSError):
         # It cannot be said any more, but nobody may take this for the whole list.
         if request.transport is not None:
             request.transport.abort()
@@ -151,35 +168,46 @@ async def list_in_parts(request: BaseRequest, found: AsyncGenerator[Listing, Non
     return response
 
 
-def _list_end(last: Listing, view: View) -> bytes:
-    metadata = _list_metadata(last, view)
-    return b'],"metadata":%b}\n' % msgspec.json.encode(metadata if view.is_plain else partial.list_metadata(metadata))
+def _effort(part: Listing, view: View) -> int:
+    """How many bytes have to be looked into; none where stored ones are sent as they are."""
+    return 0 if view.is_plain and view.layout == PLAIN else sum(map(len, part.values))
 
 
-def _pieces(items: list[bytes]) -> Iterator[bytes]:
-    """The items joined, some at a time, so that they are never held twice."""
+def _pieces(items: list[bytes]) -> Iterator[list[bytes]]:
+    """The items, some at a time, so that they are never held twice."""
     start = size = 0
     for end, item in enumerate(items, 1):
         size += len(item)
         if size >= _PIECE or end == len(items):
-            yield b",".join(items[start:end])
+            yield items[start:end]
             start, size = end, 0
 
 
-def _part(found: Listing, view: View) -> tuple[bytes, list[bytes]]:
-    """How the list begins that this is a part of, up to its first item; and the items of this part."""
+def _head(found: Listing, view: View) -> tuple[Object, str]:
+    """What a list is besides its items and its metadata, and what its items are called."""
     if view.is_plain:
-        return _list_head(found.resource)[:-1] + b',"items":[', _items(found)
+        return _list_head(found.resource), "items"
     shown = _transformed(found, {}, view)
     name = "rows" if "rows" in shown else "items"
-    items = [msgspec.json.encode(item) for item in shown.pop(name) or ()]
-    del shown["metadata"]
-    return msgspec.json.encode(shown)[:-1] + b',"%b":[' % name.encode(), items
+    del shown["metadata"], shown[name]
+    return shown, name
 
 
-def _streamed(view: View) -> StreamResponse:
-    is_protobuf = view.representation.is_protobuf
-    content_type = f"{protobuf.CONTENT_TYPE};stream=watch" if is_protobuf else "application/json"
+def _part(found: Listing, view: View) -> list[bytes]:
+    """The items of a part of a list, as JSON."""
+    if view.is_plain:
+        return _items(found)
+    shown = _transformed(found, {}, view)
+    return [msgspec.json.encode(item) for item in shown.get("rows") or shown.get("items") or ()]
+
+
+def _content_type(layout: Layout) -> str:
+    if layout.is_protobuf:
+        return protobuf.CONTENT_TYPE
+    return "application/yaml" if layout.is_yaml else "application/json"
+
+
+def _streamed(view: View, content_type: str) -> StreamResponse:
     response = StreamResponse(headers={**UNCACHED, "Content-Type": content_type})
     _warn(response, view.warnings)
     response.enable_chunked_encoding()
@@ -220,7 +248,7 @@ def listing(found: Listing, view: View) -> Response:
 
 def _transformed(found: Listing, metadata: dict[str, Any], view: View) -> Object:
     """A list as a Table or of metadata only. Raises NotAcceptable."""
-    items = [with_type(found.resource, msgspec.json.decode(value)) for value in found.values]
+    items = [with_type(found.resource, json_values.decode(value)) for value in found.values]
     match view.representation.form:
         case Form.TABLE:
             options = tables.TableOptions(view.representation.version, view.include)
@@ -233,13 +261,12 @@ def _transformed(found: Listing, metadata: dict[str, Any], view: View) -> Object
 
 def _list_body(found: Listing, metadata: dict[str, Any]) -> bytes:
     """The list by putting stored bytes side by side."""
-    head = _list_head(found.resource)[:-1] + b',"metadata":' + msgspec.json.encode(metadata)
+    head = msgspec.json.encode(_list_head(found.resource))[:-1] + b',"metadata":' + msgspec.json.encode(metadata)
     return b'%b,"items":[%b]}\n' % (head, b",".join(_items(found)))
 
 
-def _list_head(resource: Resource) -> bytes:
-    kind = resource.list_kind or f"{resource.kind}List"
-    return msgspec.json.encode({"kind": kind, "apiVersion": resource.api_version})
+def _list_head(resource: Resource) -> Object:
+    return {"kind": resource.list_kind or f"{resource.kind}List", "apiVersion": resource.api_version}
 
 
 def _items(found: Listing) -> list[bytes]:
@@ -264,7 +291,8 @@ def _shown(resource: Resource, obj: Object, view: View, *, headers: bool = True)
 
 async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamResponse:
     """Send a watch until it ends or the client is gone."""
-    response = _streamed(view)
+    content_type = f"{protobuf.CONTENT_TYPE};stream=watch" if view.representation.is_protobuf else "application/json"
+    response = _streamed(view, content_type)
     await _begin(response, request)
     is_first, transport = True, request.transport
     is_plain = view.is_plain and not view.representation.is_protobuf
@@ -300,7 +328,7 @@ def _frames(resource: Resource, batch: Batch, view: View, is_first: bool) -> byt
     """A batch in a form of the client's own."""
     frames: list[bytes] = []
     for signal in batch.signals:
-        obj: Object = msgspec.json.decode(signal.value)
+        obj: Object = json_values.decode(signal.value)
         if signal.type != "ERROR":
             obj = _shown(resource, with_type(resource, obj), view, headers=is_first and not frames)
         if view.representation.is_protobuf:

@@ -102,7 +102,7 @@ def decode_yaml(content: bytes) -> Any:
     """YAML, of which JSON is the common case. Raises Malformed."""
     if content.lstrip()[:1] == b"{":
         try:
-            return msgspec.json.decode(content)
+            return json_text.well_formed(content)
         except (msgspec.DecodeError, UnicodeDecodeError):
             # Most of what is not JSON may still be YAML.
             return yaml_text.decode(content)

@@ -217,15 +217,13 @@ def _verb(method: str, address: Address, query: Query) -> str:
 async def _get(call: Call) -> StreamResponse:
     view = call.view()
     found = await reads.get(call.space, call.target, call.query.get("resourceVersion", ""))
-    return answers.one(found, view, warnings=view.warnings)
+    return await answers.one(found, view, call.space.bench, warnings=view.warnings)
 
 
 async def _list(call: Call) -> StreamResponse:
     view, options = call.view(), queries.list_options(call.query)
-    asked = call.space, call.target.resource, call.target.namespace, options
-    if view.layout == answers.PLAIN:
-        return await answers.list_in_parts(call.request, reads.parts(*asked), view)
-    return answers.listing(await reads.list_objects(*asked), view)
+    found = reads.parts(call.space, call.target.resource, call.target.namespace, options)
+    return await answers.list_in_parts(call.request, found, view, call.space.bench)
 
 
 async def _watch(call: Call) -> StreamResponse:
@@ -241,20 +239,22 @@ async def _watch(call: Call) -> StreamResponse:
 async def _create(call: Call) -> StreamResponse:
     view, options = call.view(), call.write_options("CreateOptions")
     obj = await request_body.read_object(call, options)
-    return answers.one(await writes.create(call.space, call.target, obj, options), view, warnings=options.warnings)
+    answer = await writes.create(call.space, call.target, obj, options)
+    return await answers.one(answer, view, call.space.bench, warnings=options.warnings)
 
 
 async def _update(call: Call) -> StreamResponse:
     view, options = call.view(), call.write_options("UpdateOptions")
     obj = await request_body.read_object(call, options)
-    return answers.one(await writes.update(call.space, call.target, obj, options), view, warnings=options.warnings)
+    answer = await writes.update(call.space, call.target, obj, options)
+    return await answers.one(answer, view, call.space.bench, warnings=options.warnings)
 
 
 async def _patch(call: Call) -> StreamResponse:
     view, options = call.view(), call.write_options(request_body.patch_kind(call))
     change = await request_body.read_patch(call, options)
     answer = await patches.patch(call.space, call.target, call.media_type, change, options)
-    return answers.one(answer, view, warnings=options.warnings)
+    return await answers.one(answer, view, call.space.bench, warnings=options.warnings)
 
 
 async def _delete(call: Call) -> StreamResponse:
@@ -264,7 +264,7 @@ async def _delete(call: Call) -> StreamResponse:
     if call.target.resource.storage_key == "batch/jobs" and not wanted.propagation:
         options.warn(_ORPHANED_PODS)
     answer = await deletion.delete(call.space, call.target, wanted, options)
-    return deleted(answer, call.target, view, options)
+    return await deleted(answer, call, view, options)
 
 
 async def _delete_collection(call: Call) -> StreamResponse:
@@ -274,7 +274,9 @@ async def _delete_collection(call: Call) -> StreamResponse:
     resource = call.target.resource
     found = await reads.list_objects(call.space, resource, call.target.namespace, queries.list_options(call.query))
     await deletion.delete_all(call.space, resource, found.values, wanted, options)
-    return answers.listing(reads.Listing(resource, found.values, call.space.store.committed), view)
+    gone = reads.Listing(resource, found.values, call.space.store.committed)
+    size = sum(map(len, gone.values))
+    return await call.space.bench.do(size, answers.listing, gone, view)
 
 
 _HANDLERS: dict[str, Callable[[Call], Awaitable[StreamResponse]]] = {
@@ -295,11 +297,11 @@ _ORPHANED_PODS = (
 )
 
 
-def deleted(answer: Answer, target: Target, view: answers.View, options: WriteOptions) -> Response:
+async def deleted(answer: Answer, call: Call, view: answers.View, options: WriteOptions) -> Response:
     """The object while something still waits for it, else the plain news."""
-    if not answer.deleted or target.resource.storage_key in _SHOWN_WHEN_GONE:
-        return answers.one(answer, view, warnings=options.warnings)
-    resource = target.resource
+    target, resource = call.target, call.target.resource
+    if not answer.deleted or resource.storage_key in _SHOWN_WHEN_GONE:
+        return await answers.one(answer, view, call.space.bench, warnings=options.warnings)
     details = {"name": target.name, "group": resource.group, "kind": resource.plural}
     uid = answer.decode()["metadata"]["uid"]
     status = {

@@ -30,7 +30,7 @@ async def change_part(call: Call) -> StreamResponse:
     name = call.target.subresource
     pod = Target(_pods(name), call.target.namespace, call.target.name)
     if call.verb == "get":
-        return answers.one(await reads.get(call.space, pod), call.view())
+        return await answers.one(await reads.get(call.space, pod), call.view(), call.space.bench)
     is_patch = call.verb == "patch"
     options = call.write_options(request_body.patch_kind(call) if is_patch else "UpdateOptions")
     body = await (request_body.read_patch if is_patch else request_body.read_object)(call, options)
@@ -48,7 +48,7 @@ async def change_part(call: Call) -> StreamResponse:
         return {**live, "metadata": meta, "spec": PARTS[name].take(wanted["spec"], live["spec"])}
 
     answer = await writes.rebuild(call.space, pod, build, options, subresource=name)
-    return answers.one(answer, call.view(), warnings=options.warnings)
+    return await answers.one(answer, call.view(), call.space.bench, warnings=options.warnings)
 
 
 @cache

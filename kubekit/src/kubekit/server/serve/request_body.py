@@ -24,11 +24,21 @@ _DELETE_OPTIONS = "DeleteOptions"
 async def read_object(call: Call, options: WriteOptions, resource: Resource | None = None) -> Any:
     """An object of the resource the request speaks of, or of another one. Raises BadRequest, UnsupportedMediaType."""
     resource = resource or call.target.resource
+    content = await _read(call, options)
+    return await call.space.bench.do(options.size, _object, content, call.media_type, resource, options)
+
+
+async def _read(call: Call, options: WriteOptions) -> bytes:
     content = await bodies.read(call.request)
-    value = bodies.decode_object(content, call.media_type, resource)
-    if options.field_validation == "Ignore" or call.media_type == bodies.PROTOBUF:
+    options.size = len(content)
+    return content
+
+
+def _object(content: bytes, media_type: str, resource: Resource, options: WriteOptions) -> Any:
+    value = bodies.decode_object(content, media_type, resource)
+    if options.field_validation == "Ignore" or media_type == bodies.PROTOBUF:
         return value
-    if call.media_type == bodies.YAML:
+    if media_type == bodies.YAML:
         options.remarks = _yaml_remarks(content)
     elif duplicate_keys.may_repeat(content, value):
         options.remarks = duplicate_keys.in_parts(content) if resource.is_custom else duplicate_keys.in_object(content)
@@ -42,7 +52,7 @@ async def read_kind(call: Call, options: WriteOptions, api_version: str, kind: s
     if isinstance(value, dict) and (value.get("apiVersion"), kind) == ("policy/v1beta1", "Eviction"):
         # The older version has the same fields, and some clients still send it.
         value = {**value, "apiVersion": api_version}
-    return body_decoding.understood(call.space, resource, value, options)
+    return await call.space.bench.do(options.size, body_decoding.understood, call.space, resource, value, options)
 
 
 @cache
@@ -66,9 +76,13 @@ def patch_kind(call: Call) -> str:
 
 async def read_patch(call: Call, options: WriteOptions) -> Any:
     """The body of a PATCH; sets what only an apply may carry. Raises BadRequest."""
-    media_type = call.media_type
-    content = await bodies.read(call.request)
+    content = await _read(call, options)
     options.force = queries.is_true(call.query, "force")
+    return await call.space.bench.do(options.size, _patch, call, content, options)
+
+
+def _patch(call: Call, content: bytes, options: WriteOptions) -> Any:
+    media_type = call.media_type
     if media_type == patches.APPLY_PATCH:
         return _configuration(content, options)
     change = _change(call, content)
@@ -110,11 +124,15 @@ def _yaml_remarks(content: bytes) -> duplicate_keys.Remarks:
 
 async def read_delete_options(call: Call, options: WriteOptions) -> Object | None:
     """The options in the body of a DELETE, if there is one. Raises BadRequest, UnsupportedMediaType."""
-    content = await bodies.read(call.request)
+    content = await _read(call, options)
     if not content:
         return None
-    resource = kind_of("v1", _DELETE_OPTIONS)
     options.field_validation = "Ignore"
+    return await call.space.bench.do(options.size, _delete_options, call, content, options)
+
+
+def _delete_options(call: Call, content: bytes, options: WriteOptions) -> Object:
+    resource = kind_of("v1", _DELETE_OPTIONS)
     try:
         value = bodies.decode(content, call.media_type, resource)
         if value.get("kind", _DELETE_OPTIONS) != _DELETE_OPTIONS:

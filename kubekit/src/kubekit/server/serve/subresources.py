@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from aiohttp.web import StreamResponse
 
@@ -132,27 +133,37 @@ async def review(call: Call) -> StreamResponse:
         return await _bind(call)
     resource, options = call.target.resource, call.write_options("CreateOptions")
     view, body = call.view(), await request_body.read_object(call, options)
-    request = body_decoding.understood(call.space, resource, body, options)
-    _tidy_spec(resource, request)
     space, user = call.space, call.user
-    record_create(request, resource.schema, Writer(options.manager, resource.api_version, space.timestamp()))
+    request = await space.bench.do(options.size, _question, call, body, options)
     match call.target.resource.kind:
         case "SelfSubjectReview":
             answered = reviews.self_subject_review(user, space.now())
         case "TokenReview":
             answered = reviews.token_review(request, space.access.user_of_token)
         case "SubjectAccessReview":
-            answered = reviews.subject_access_review(request, space.rbac)
+            answered = await space.bench.do(options.size, reviews.subject_access_review, request, space.rbac)
         case "SelfSubjectAccessReview":
             answered = reviews.self_subject_access_review(request, user, space.rbac)
         case "LocalSubjectAccessReview":
-            answered = reviews.local_subject_access_review(request, call.target.namespace, space.rbac)
+            namespace = call.target.namespace
+            answered = await space.bench.do(
+                options.size, reviews.local_subject_access_review, request, namespace, space.rbac
+            )
         case "SelfSubjectRulesReview":
             answered = reviews.self_subject_rules_review(request, user, space.rbac)
         case kind:
             raise BadRequest(f"{kind} cannot be created")
     shown = {"kind": resource.kind, "apiVersion": resource.api_version, **answered}
     return answers.document(shown, 201, view=view, warnings=options.warnings)
+
+
+def _question(call: Call, body: Any, options: WriteOptions) -> Object:
+    """What is asked, and who said so."""
+    resource = call.target.resource
+    request = body_decoding.understood(call.space, resource, body, options)
+    _tidy_spec(resource, request)
+    record_create(request, resource.schema, Writer(options.manager, resource.api_version, call.space.timestamp()))
+    return request
 
 
 def _tidy_spec(resource: Resource, request: Object) -> None:

@@ -8,6 +8,7 @@ import msgspec
 
 from kubekit.model.resource import Object
 
+from . import json_values
 from .changes import Change
 
 
@@ -47,13 +48,13 @@ class Event:
     @property
     def object(self) -> Object:
         if self._object is None:
-            self._object = msgspec.json.decode(self.value)
+            self._object = json_values.decode(self.value)
         return self._object
 
     @property
     def previous(self) -> Object | None:
         if self._previous_object is None and self.previous_value is not None:
-            self._previous_object = msgspec.json.decode(self.previous_value)
+            self._previous_object = json_values.decode(self.previous_value)
         return self._previous_object
 
     def frame(self, kind: str, prefix: bytes) -> bytes:
@@ -67,7 +68,7 @@ class Event:
 
     def as_it_was(self) -> bytes:
         """The object before the change, at the change's revision: for those who no longer see it."""
-        before: Object = msgspec.json.decode(self.previous_value or b"{}")
+        before: Object = json_values.decode(self.previous_value or b"{}")
         before["metadata"]["resourceVersion"] = str(self.revision)
         return msgspec.json.encode(before)
 

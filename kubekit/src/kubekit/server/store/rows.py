@@ -11,7 +11,7 @@ import msgspec
 from kubekit.errors import DataDamaged
 from kubekit.model.resource import Object
 
-from . import database
+from . import database, json_values
 
 Found = tuple[str, int, int, bytes]
 """Key, revision, checksum and value of a stored object."""
@@ -26,7 +26,7 @@ class Row(msgspec.Struct, frozen=True):
 
     def decode(self) -> Object:
         """A fresh, mutable object."""
-        decoded: Object = msgspec.json.decode(self.value)
+        decoded: Object = json_values.decode(self.value)
         return decoded
 
 

@@ -121,8 +121,10 @@ class Jobs(Reconciler[Job]):
         wait = self._backoff(scope)
         if wait > 0:
             return wait
-        await ownership.create_pods(self._site, scope.job, _new_pods(scope, missing), self.source)
-        return None
+        is_made = await ownership.create_pods(
+            self._site, scope.job, _new_pods(scope, min(missing, ownership.AT_ONCE)), self.source
+        )
+        return None if is_made else ownership.FULL.total_seconds()
 
     def _backoff(self, scope: Scope) -> float:
         failed = [pod for pod in scope.pods if pod.status.phase == "Failed"]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 from kubekit.errors import NotFound
+from kubekit.model.selectors import from_label_selector
 from kubekit.runtime.informer import Informer
 from kubekit.runtime.objects import key_of, owner_reference
 from kubekit.runtime.reconciler import Watch
@@ -19,8 +20,13 @@ from ..nodes.scheduler import FINISHED
 
 Child = TypeVar("Child", bound=Any)
 
-_AT_ONCE = 500
+AT_ONCE = 500
 """So many children are made or deleted in one visit."""
+MOST_PODS = 500
+"""Of one tenant, whatever its workloads ask for: the pods of all tenants live in one process, and those that no node
+takes would only wait."""
+FULL = timedelta(minutes=1)
+"""After so long it is asked again whether there is room."""
 
 
 class Children(Generic[Child]):
@@ -37,14 +43,15 @@ class Children(Generic[Child]):
 
     async def claimed(self, owner: Any, selector: Labels) -> list[Child]:
         """Those the owner controls after it took in orphans it selects and let go what it selects no longer."""
-        mine = self.of(owner)
+        mine, wanted = self.of(owner), from_label_selector(selector)
         for child in self._informer.by(ORPHANS, owner.metadata.namespace):
-            if selects(selector, child) and not child.deleting:
+            if wanted.matches(child.metadata.labels) and not child.deleting:
                 mine.append(await self._own(child, owner))
-        for child in [child for child in mine if not selects(selector, child) and not child.deleting]:
+        strangers = [child for child in mine if not wanted.matches(child.metadata.labels) and not child.deleting]
+        for child in strangers:
             await self._release(child, owner)
-            mine.remove(child)
-        return mine
+        gone = {child.metadata.uid for child in strangers}
+        return [child for child in mine if child.metadata.uid not in gone] if gone else mine
 
     async def _own(self, child: Child, owner: Any) -> Child:
         references = [*child.metadata.owner_references, owner_reference(owner, self._parent)]
@@ -117,16 +124,23 @@ def pod_from(template: Template, owner: Any, kind: type[Any], **meta: Any) -> di
     return {"metadata": metadata, "spec": template.get("spec") or {}}
 
 
-async def create_pods(site: Context, owner: Any, pods: Sequence[dict[str, Any]], source: str) -> None:
-    """Make them all at once; each is told of."""
+async def create_pods(site: Context, owner: Any, pods: Sequence[dict[str, Any]], source: str) -> bool:
+    """Make as many as there is room for, all at once; each is told of. Says whether there was room for any."""
 
     async def create(pod: dict[str, Any]) -> None:
         made = await site.client.create(pod, Pod.address, manager=source)
         site.tell(owner, "SuccessfulCreate", f"Created pod: {made['metadata']['name']}", source)
 
+    room = max(MOST_PODS - len(site.pods()), 0)
+    if pods and not room:
+        used = f"requested: pods=1, used: pods={MOST_PODS}, limited: pods={MOST_PODS}"
+        why = f"Error creating: pods is forbidden: exceeded quota: simulated-pods, {used}"
+        site.tell(owner, "FailedCreate", why, source, warning=True)
+        return False
     async with asyncio.TaskGroup() as group:
-        for pod in pods[:_AT_ONCE]:
+        for pod in pods[: min(room, AT_ONCE)]:
             group.create_task(create(pod))
+    return True
 
 
 async def delete_pods(site: Context, owner: Any, pods: Sequence[Pod], source: str) -> None:
@@ -138,7 +152,7 @@ async def delete_pods(site: Context, owner: Any, pods: Sequence[Pod], source: st
         site.tell(owner, "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}", source)
 
     async with asyncio.TaskGroup() as group:
-        for pod in pods[:_AT_ONCE]:
+        for pod in pods[:AT_ONCE]:
             group.create_task(delete(pod))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from kubekit.runtime.reconciler import Outcome, Reconciler, children
 
@@ -34,9 +35,10 @@ class ReplicaSets(Reconciler[ReplicaSet]):
         missing = obj.spec.replicas - len(active)
         if missing > 0:
             one = ownership.pod_from(obj.spec.template, obj, ReplicaSet, generateName=f"{obj.metadata.name}-")
-            await ownership.create_pods(self._site, obj, [one] * missing, self.source)
-            # What was made comes back as news, and then the status is written once.
-            return Outcome()
+            if await ownership.create_pods(self._site, obj, [one] * missing, self.source):
+                # What was made comes back as news, and then the status is written once.
+                return Outcome()
+            return replace(self._counted(obj, active, len(pods) - len(active)), again=ownership.FULL)
         if missing < 0:
             nodes = Counter(pod.spec.node_name for pod in active)
             least = sorted(active, key=lambda pod: ownership.worth(pod, nodes))[:-missing]

@@ -34,7 +34,7 @@ class Scope:
     @property
     def wanted(self) -> range:
         start = self.owner.spec.ordinals.start
-        return range(start, start + self.owner.spec.replicas)
+        return range(start, start + min(self.owner.spec.replicas, ownership.MOST_PODS))
 
     @property
     def is_ordered(self) -> bool:

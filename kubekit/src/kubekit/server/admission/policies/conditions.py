@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kubekit.model.resource import Object
-from kubekit.server.objects.aside import aside
 from kubekit.server.objects.cel.admission_types import Types, Values
 from kubekit.server.objects.cel.formulas import Formula
 from kubekit.server.objects.cel.language.budget import PER_CONDITIONS, Budget, OutOfBudget
 from kubekit.server.objects.cel.language.typesystem import BOOL
 from kubekit.server.objects.cel.language.values import CelError
+from kubekit.server.objects.long_work import aside
 
 
 class ConditionFailed(Exception):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from kubekit.model.resource import Object
 from kubekit.model.selectors import from_label_selector
 from kubekit.server.objects.request import Target, with_type
 from kubekit.server.objects.resource import Resource
+from kubekit.server.store import json_values
 
 from ..host import Host
 
@@ -54,7 +53,7 @@ async def _found(host: Host, resource: Resource, reference: Object, namespace: s
         rows = [] if row is None else [row]
     else:
         rows = [row for row in host.store.rows(host.name, resource.storage_key) if _is_in(row.key, namespace)]
-    shown = [msgspec.json.decode(await host.shown(resource, row)) for row in rows]
+    shown = [json_values.decode(await host.shown(resource, row)) for row in rows]
     if not name:
         selector = from_label_selector(reference.get("selector"))
         shown = [one for one in shown if selector.matches(one["metadata"].get("labels"))]

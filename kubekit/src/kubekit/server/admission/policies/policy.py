@@ -7,13 +7,13 @@ from typing import Any
 
 from kubekit.clock import give_way
 from kubekit.model.resource import Object
-from kubekit.server.objects.aside import aside
 from kubekit.server.objects.cel.admission_types import Values, variables
 from kubekit.server.objects.cel.formulas import Composed, Formula
 from kubekit.server.objects.cel.language.budget import Budget, OutOfBudget
 from kubekit.server.objects.cel.language.typesystem import BOOL, NULL, STRING, Type
 from kubekit.server.objects.cel.language.values import CelError, Value
 from kubekit.server.objects.cel.ruleset import MAX_MESSAGE_BYTES
+from kubekit.server.objects.long_work import aside
 
 from ..match import Match, match_of
 from .conditions import ConditionFailed, Conditions

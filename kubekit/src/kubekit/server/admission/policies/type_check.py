@@ -6,11 +6,11 @@ from typing import Any
 
 from kubekit.model.resource import Object
 from kubekit.server.kinds.registry import Kinds
-from kubekit.server.objects.aside import aside
 from kubekit.server.objects.cel.admission_types import Types, variables
 from kubekit.server.objects.cel.declared_types import Declarations
 from kubekit.server.objects.cel.formulas import Formula
 from kubekit.server.objects.cel.language.typesystem import DYN, Type
+from kubekit.server.objects.long_work import aside
 from kubekit.server.objects.resource import Resource
 
 from .policy import composed_of

@@ -10,7 +10,7 @@ from typing import Any
 from kubekit.errors import FieldError, not_supported
 from kubekit.model.resource import Object
 from kubekit.server.objects import name_rules
-from kubekit.server.objects.problems import bad, forbidden, required
+from kubekit.server.objects.problems import bad, first_places, forbidden, required
 from kubekit.server.objects.resource import Conversion
 
 from ..platform.webhook_addresses import url_problems
@@ -113,8 +113,9 @@ def _review_versions(versions: list[str], old: Object | None) -> Iterator[FieldE
     if not versions:
         yield required(_REVIEW_PATH)
         return
+    first = first_places(versions)
     for index, version in enumerate(versions):
-        if version in versions[:index]:
+        if first[version] < index:
             yield bad(f"{_REVIEW_PATH}[{index}]", version, "duplicate version")
             continue
         for broken in name_rules.label_1035(version):

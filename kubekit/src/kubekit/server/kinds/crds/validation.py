@@ -202,7 +202,7 @@ def _status(status: Object, spec: Object) -> Iterator[FieldError]:
     if stored is None:
         yield bad(path, None, "must have at least one stored version")
         return
-    names = [version.get("name") for version in spec.get("versions") or ()]
+    names = {version.get("name") for version in spec.get("versions") or ()}
     for version in spec.get("versions") or ():
         if version.get("storage") and version.get("name") not in stored:
             yield bad(path, stored, f"must have the storage version {version['name']}")

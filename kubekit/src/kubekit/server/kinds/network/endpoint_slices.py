@@ -11,6 +11,7 @@ from kubekit.server.objects.problems import (
     Problems,
     bad,
     duplicate,
+    first_places,
     refuse_each,
     required,
     too_many,
@@ -101,9 +102,10 @@ def _check_endpoint(found: Problems, endpoint: Object, path: str, kind: str) -> 
         refuse_each(found, f"{path}.nodeName", endpoint["nodeName"], name_rules.subdomain(endpoint["nodeName"]))
     for part, rule in (("forZones", name_rules.label_value), ("forNodes", name_rules.subdomain)):
         hinted = [one.get("name") or "" for one in (endpoint.get("hints") or {}).get(part) or ()]
+        first = first_places(hinted)
         for index, name in enumerate(hinted):
             place = f"{path}.hints.{part}[{index}].name"
-            if name in hinted[:index]:
+            if first[name] < index:
                 found.append(duplicate(place, name))
             refuse_each(found, place, name, rule(name))
 

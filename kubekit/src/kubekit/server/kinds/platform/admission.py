@@ -7,7 +7,7 @@ from functools import partial
 from kubekit.errors import FieldError
 from kubekit.model.resource import Object
 from kubekit.server.objects import name_rules
-from kubekit.server.objects.problems import Problems, bad, duplicate, refuse_each, required
+from kubekit.server.objects.problems import Problems, bad, duplicate, first_places, refuse_each, required
 
 from ..builtin.behaviour import BuiltIn
 from ..builtin.label_selectors import check_selector
@@ -121,8 +121,9 @@ def _check_review_versions(found: Problems, versions: list[str], path: str) -> N
     if not versions:
         found.append(required(path, f"must specify one of {accepted}"))
         return
+    first = first_places(versions)
     for index, version in enumerate(versions):
-        if version in versions[:index]:
+        if first[version] < index:
             found.append(bad(f"{path}[{index}]", version, "duplicate version"))
         else:
             refuse_each(found, f"{path}[{index}]", version, name_rules.label_1035(version))

@@ -12,6 +12,7 @@ from kubekit.server.objects.problems import (
     Problems,
     bad,
     duplicate,
+    first_places,
     forbidden,
     refuse_each,
     required,
@@ -203,8 +204,9 @@ def _check_runtime_class(obj: Object) -> list[FieldError]:
     check_labels(found, scheduling.get("nodeSelector"), "scheduling.nodeSelector")
     tolerations = scheduling.get("tolerations") or []
     check_tolerations(found, tolerations, "scheduling.tolerations")
-    same = [{name: value for name, value in one.items() if name != "tolerationSeconds"} for one in tolerations]
-    repeated = (index for index, one in enumerate(same) if one in same[:index])
+    same = [frozenset((name, one[name]) for name in one if name != "tolerationSeconds") for one in tolerations]
+    first = first_places(same)
+    repeated = (index for index, one in enumerate(same) if first[one] < index)
     found.extend(duplicate(f"scheduling.tolerations[{index}]", _shown(tolerations[index])) for index in repeated)
     return found
 

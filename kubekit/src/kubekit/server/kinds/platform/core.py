@@ -133,12 +133,12 @@ def _check_node_update(obj: Object, old: Object) -> list[FieldError]:
     if (spec.get("externalID") or "") != (before.get("externalID") or ""):
         found.append(forbidden("spec.externalID", "may not be updated"))
     _check_taints(found, spec.get("taints") or ())
-    seen: list[Object] = []
+    seen: set[tuple[str, str]] = set()
     for index, address in enumerate((obj.get("status") or {}).get("addresses") or ()):
         shown = {"Type": address.get("type", ""), "Address": address.get("address", "")}
-        if shown in seen:
+        if (mark := (shown["Type"], shown["Address"])) in seen:
             found.append(duplicate(f"status.addresses[{index}]", shown))
-        seen.append(shown)
+        seen.add(mark)
     return found
 
 

@@ -14,6 +14,7 @@ from kubekit.server.objects.problems import (
     Problems,
     bad,
     duplicate,
+    first_places,
     refuse_each,
     required,
     too_long,
@@ -127,7 +128,8 @@ def fits(found: Problems, items: list[Any], path: str, most: int) -> bool:
 
 def refuse_repeated(found: Problems, keys: Iterable[str], path: str) -> None:
     listed = list(keys)
-    found.extend(duplicate(f"{path}[{index}]", key) for index, key in enumerate(listed) if key in listed[:index])
+    first = first_places(listed)
+    found.extend(duplicate(f"{path}[{index}]", key) for index, key in enumerate(listed) if first[key] < index)
 
 
 def _check_request(found: Problems, request: Object, path: str) -> None:

@@ -12,7 +12,16 @@ from kubekit.server.objects.cel.admission_types import Types, variables
 from kubekit.server.objects.cel.formulas import Formula
 from kubekit.server.objects.cel.language.names import escape
 from kubekit.server.objects.cel.language.typesystem import BOOL, NULL, STRING, Type
-from kubekit.server.objects.problems import Problems, bad, duplicate, forbidden, refuse_each, required, too_many
+from kubekit.server.objects.problems import (
+    Problems,
+    bad,
+    duplicate,
+    first_places,
+    forbidden,
+    refuse_each,
+    required,
+    too_many,
+)
 
 from ..builtin.label_selectors import check_selector
 from .rules import FAILURE, MATCH, check_choice, check_rule
@@ -174,9 +183,10 @@ def _check_match(found: Problems, match: Object, path: str) -> None:
 
 
 def _check_names(found: Problems, names: list[str], path: str) -> None:
+    first = first_places(names)
     for index, name in enumerate(names):
         refuse_each(found, f"{path}[{index}]", name, name_rules.path_segment(name))
-        if name in names[:index]:
+        if first[name] < index:
             found.append(duplicate(f"{path}[{index}]", name))
 
 
@@ -218,10 +228,11 @@ def _check_params(found: Problems, reference: Object, path: str) -> None:
 
 
 def _check_actions(found: Problems, actions: list[str], path: str) -> None:
+    first = first_places(actions)
     for index, action in enumerate(actions):
         if action not in _ACTIONS:
             found.append(not_supported(f"{path}[{index}]", action, _ACTIONS))
-        if action in actions[:index]:
+        if first[action] < index:
             found.append(duplicate(f"{path}[{index}]", action))
     if {"Deny", "Warn"} <= set(actions):
         why = "repeating the same validation failure information in the API response and headers serves no purpose"

@@ -12,7 +12,7 @@ _ONE = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
 
 
 def check_claims(found: Problems, spec: Object, path: str) -> None:
-    names: list[str] = []
+    names: dict[str, None] = {}
     for index, claim in enumerate(spec.get("resourceClaims") or ()):
         place = f"{path}.resourceClaims[{index}]"
         _check_name(found, claim.get("name") or "", f"{place}.name", names)
@@ -27,18 +27,19 @@ def check_claims(found: Problems, spec: Object, path: str) -> None:
             _check_used(found, used, f"{path}.{part}[{index}].resources.claims", names)
 
 
-def _check_name(found: Problems, name: str, path: str, names: list[str]) -> None:
+def _check_name(found: Problems, name: str, path: str, names: dict[str, None]) -> None:
     if not name:
         found.append(required(path))
     elif name in names:
         found.append(duplicate(path, name))
     else:
         refuse_each(found, path, name, name_rules.label(name))
-        names.append(name)
+        names[name] = None
 
 
-def _check_used(found: Problems, used: list[Object], path: str, names: list[str]) -> None:
-    seen: list[str] = []
+def _check_used(found: Problems, used: list[Object], path: str, names: dict[str, None]) -> None:
+    seen: dict[str, int] = {}
+    known = f": {', '.join(sorted(names))}" if names else " which is empty"
     for index, claim in enumerate(used):
         place, name = f"{path}[{index}]", claim.get("name") or ""
         if not name:
@@ -46,13 +47,14 @@ def _check_used(found: Problems, used: list[Object], path: str, names: list[str]
             continue
         _check_overlap(found, claim, place, seen)
         if name not in names:
-            known = f": {', '.join(sorted(names))}" if names else " which is empty"
             detail = f"must be one of the names in pod.spec.resourceClaims{known}"
             found.append(FieldError(FieldProblem.NOT_FOUND, place, detail, name))
 
 
-def _check_overlap(found: Problems, claim: Object, path: str, seen: list[str]) -> None:
-    """A claim is used as a whole, or one of its requests is, but nothing twice."""
+def _check_overlap(found: Problems, claim: Object, path: str, seen: dict[str, int]) -> None:
+    """A claim is used as a whole, or one of its requests is, but nothing twice.
+
+    `seen`: each claim or request, and below the claim's name with a slash, how many of its requests."""
     name, request = claim["name"], claim.get("request") or ""
     if name in seen:
         found.append(duplicate(path, name))
@@ -63,5 +65,7 @@ def _check_overlap(found: Problems, claim: Object, path: str, seen: list[str]) -
     if key in seen:
         found.append(duplicate(path, key))
     elif not request:
-        found.extend(duplicate(path, name) for one in seen if one.partition("/")[0] == name)
-    seen.append(key)
+        found.extend(duplicate(path, name) for _ in range(seen.get(f"{name}/", 0)))
+    seen[key] = 1
+    if request:
+        seen[f"{name}/"] = seen.get(f"{name}/", 0) + 1

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from kubekit.errors import not_supported
 from kubekit.model.resource import Object
-from kubekit.server.objects.problems import Problems, bad, duplicate, forbidden, missing, required, too_long, too_many
+from kubekit.server.objects.problems import (
+    Problems,
+    bad,
+    duplicate,
+    first_places,
+    forbidden,
+    missing,
+    required,
+    too_long,
+    too_many,
+)
 
 from ..storage.volume_files import check_relative
 
@@ -51,8 +61,9 @@ def _check_restart_rule(found: Problems, rule: Object, path: str) -> None:
 
 def check_resizing(found: Problems, policies: list[Object], path: str) -> None:
     names = [one.get("resourceName") or "" for one in policies]
+    first = first_places(names)
     for index, (name, one) in enumerate(zip(names, policies, strict=True)):
-        if name in names[:index]:
+        if first[name] < index:
             found.append(duplicate(f"{path}[{index}]", name))
         for value, supported in ((name, _RESIZED), (one.get("restartPolicy") or "", _RESIZE_POLICIES)):
             if not value:

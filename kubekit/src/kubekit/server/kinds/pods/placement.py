@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from kubekit.errors import not_supported
 from kubekit.model.resource import Object
 from kubekit.server.objects import name_rules
-from kubekit.server.objects.problems import Problems, bad, duplicate, forbidden, refuse_each, required
+from kubekit.server.objects.problems import Problems, bad, duplicate, first_places, forbidden, refuse_each, required
 
 from ..builtin.label_selectors import check_selector
 
@@ -116,13 +116,13 @@ def _check_own_labels(found: Problems, holder: Object, path: str) -> None:
             continue
         for index, key in enumerate(keys):
             refuse_each(found, f"{path}.{name}[{index}]", key, name_rules.qualified_name(key))
+    first, others = first_places(like or ()), set(unlike or ())
     for key in _selected_twice(selector or {}):
-        if key in (like or ()):
+        if key in first:
             # Kubernetes leaves out the name of the field.
-            place = f"{path}[{(like or []).index(key)}]"
-            found.append(bad(place, key, "exists in both matchLabelKeys and labelSelector"))
+            found.append(bad(f"{path}[{first[key]}]", key, "exists in both matchLabelKeys and labelSelector"))
     for index, key in enumerate(like or ()):
-        if key in (unlike or ()):
+        if key in others:
             detail = "exists in both matchLabelKeys and mismatchLabelKeys"
             found.append(bad(f"{path}.matchLabelKeys[{index}]", key, detail))
 
@@ -137,9 +137,9 @@ def _selected_twice(selector: Object) -> Iterable[str]:
 
 
 def check_spreading(found: Problems, constraints: list[Object], path: str) -> None:
+    last = {_kind_of_spread(constraint): index for index, constraint in enumerate(constraints)}
     for index, constraint in enumerate(constraints):
-        place, key = f"{path}[{index}]", _kind_of_spread(constraint)
-        _check_spread(found, constraint, place, is_last=key not in map(_kind_of_spread, constraints[index + 1 :]))
+        _check_spread(found, constraint, f"{path}[{index}]", is_last=last[_kind_of_spread(constraint)] == index)
 
 
 def _kind_of_spread(constraint: Object) -> tuple[str, str]:

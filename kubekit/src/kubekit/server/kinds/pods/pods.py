@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from kubekit.errors import FieldError
 from kubekit.model.quantity import Quantity
 from kubekit.model.resource import Object
@@ -214,10 +216,10 @@ def _deadline_allowed(found: Problems, new: int | None, old: int | None) -> bool
 
 
 def _check_added_tolerations(found: Problems, spec: Object, before: Object) -> None:
-    def without_seconds(toleration: Object) -> Object:
-        return {name: value for name, value in toleration.items() if name != "tolerationSeconds"}
+    def without_seconds(toleration: Object) -> Hashable:
+        return frozenset((name, value) for name, value in toleration.items() if name != "tolerationSeconds")
 
-    kept = [without_seconds(one) for one in spec.get("tolerations") or ()]
+    kept = {without_seconds(one) for one in spec.get("tolerations") or ()}
     if any(without_seconds(one) not in kept for one in before.get("tolerations") or ()):
         detail = "existing toleration can not be modified except its tolerationSeconds"
         found.append(forbidden("spec.tolerations", detail))

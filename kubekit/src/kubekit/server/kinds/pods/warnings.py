@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
 
 from kubekit.errors import go_quoted
 from kubekit.model.resource import Object
+from kubekit.server.objects.problems import first_places
+from kubekit.server.objects.request import MOST_WARNINGS
 
 from ..builtin import quantities
 from .node_labels import OLD_LABELS, remarks_on_term, remarks_on_terms
@@ -41,7 +45,7 @@ Remarks = Callable[[Object], list[str]]
 
 
 def remarks_on_pod(obj: Object) -> list[str]:
-    return list(_remarks(obj, ""))
+    return list(islice(_remarks(obj, ""), MOST_WARNINGS))
 
 
 def remarks_on_template(*path: str) -> Remarks:
@@ -51,7 +55,7 @@ def remarks_on_template(*path: str) -> Remarks:
         holder = obj
         for name in path:
             holder = holder.get(name) or {}
-        return list(_remarks(holder, ".".join((*path, ""))))
+        return list(islice(_remarks(holder, ".".join((*path, ""))), MOST_WARNINGS))
 
     return remarks
 
@@ -128,8 +132,9 @@ def _on_lists(spec: Object, path: str) -> Iterator[str]:
     """What stands twice, of which apply keeps one."""
     for holder, member in (("hostAliases", "ip"), ("imagePullSecrets", "name")):
         given = [one.get(member, "") for one in spec.get(holder) or ()]
+        first = first_places(given)
         for index, value in enumerate(given):
-            if value in given[:index]:
+            if first[value] < index:
                 yield f"{path}.{holder}[{index}].{member}: duplicate {member} {go_quoted(value)}"
     for index, secret in enumerate(spec.get("imagePullSecrets") or ()):
         if not secret.get("name"):
@@ -177,12 +182,15 @@ def _on_ports(spec: Object, path: str) -> Iterator[str]:
         for place, container in _containers(spec, path)
         for index, port in enumerate(container.get("ports") or ())
     ]
-    for index, (place, port) in enumerate(ports):
+    alike: dict[tuple[Any, Any], list[tuple[str, Object]]] = {}
+    for place, port in ports:
         if port.get("hostIP") and not port.get("hostPort"):
             yield f"{place}: hostIP set without hostPort: {_shown(port)}"
-        for other_place, other in ports[:index]:
+        others = alike.setdefault((port.get("containerPort"), port.get("protocol")), [])
+        for other_place, other in others:
             if clash := _clash(port, other):
                 yield f"{place}: {clash} port definition with {other_place}"
+        others.append((place, port))
     names: dict[str, str] = {}
     for place, port in ports:
         if (name := port.get("name")) and (first := names.setdefault(name, place)) != place:
@@ -191,9 +199,7 @@ def _on_ports(spec: Object, path: str) -> Iterator[str]:
 
 
 def _clash(port: Object, other: Object) -> str:
-    """How two ports get into each other's way."""
-    if (port.get("containerPort"), port.get("protocol")) != (other.get("containerPort"), other.get("protocol")):
-        return ""
+    """How two ports that are one in the container get into each other's way."""
     on_host, other_on_host = port.get("hostPort", 0), other.get("hostPort", 0)
     address, other_address = port.get("hostIP", ""), other.get("hostIP", "")
     if (on_host, address) == (other_on_host, other_address):

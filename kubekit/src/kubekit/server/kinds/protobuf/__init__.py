@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kubekit.errors import BadRequest
 from kubekit.model.resource import Object
 
 from ..builtin import data
-from .messages import Message, message
-from .wire import Malformed
+from .messages import Message, Reading, message
+from .wire import Malformed, varint
 
 CONTENT_TYPE = "application/vnd.kubernetes.protobuf"
 MAGIC = b"k8s\x00"
@@ -32,6 +34,9 @@ _ENVELOPE = Message(
 )
 
 
+_RAW_TAG = b"\x12"
+"""What stands before the length of the message in the envelope."""
+LIST_END = _ENVELOPE.encode({})
 _RAW = Message("RawExtension", (_field(1, "raw", "raw"),))
 _EVENT = Message("WatchEvent", (_field(1, "type", "string"), _field(2, "object", "raw")))
 
@@ -48,7 +53,7 @@ def decode(body: bytes, expected: tuple[str, str] = ("", "")) -> Object:
         raise BadRequest(f"the object provided is unrecognized{wanted}: {error} ({summary(body)})") from None
     api_version, kind = api_version or expected[0], kind or expected[1]
     try:
-        members = _message(api_version, kind).load(content, 0)
+        members = _message(api_version, kind).load(content, Reading())
     except Malformed as error:
         version = api_version.rpartition("/")[2]
         raise BadRequest(
@@ -57,13 +62,32 @@ def decode(body: bytes, expected: tuple[str, str] = ("", "")) -> Object:
     return {"apiVersion": api_version, "kind": kind, **members}
 
 
+def _no_form(obj: Object, error: Exception) -> BadRequest:
+    return BadRequest(f"{obj['kind']} in version {obj['apiVersion']!r} has no protobuf form: {error}")
+
+
 def encode(obj: Object) -> bytes:
     """An object as a body. It must be valid and of a kind that `knows` knows; BadRequest otherwise, if noticed."""
     try:
         content = _message(obj["apiVersion"], obj["kind"]).encode(obj)
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise BadRequest(f"{obj['kind']} in version {obj['apiVersion']!r} has no protobuf form: {error}") from error
+        raise _no_form(obj, error) from error
     return MAGIC + _ENVELOPE.encode({"typeMeta": _TYPE.encode(obj), "raw": content})
+
+
+def list_items(head: Object, items: Iterable[Object]) -> bytes:
+    """Some items of a list, of which `head` says what it is. Raises BadRequest like `encode`."""
+    try:
+        return _message(head["apiVersion"], head["kind"]).encode_only("items", {"items": items})
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise _no_form(head, error) from error
+
+
+def list_opening(head: Object, metadata: Object, size: int) -> bytes:
+    """The body of a list up to its items, which take so many bytes, and after which comes LIST_END."""
+    content = _message(head["apiVersion"], head["kind"]).encode_only("metadata", {"metadata": metadata})
+    kind = _ENVELOPE.encode_only("typeMeta", {"typeMeta": _TYPE.encode(head)})
+    return MAGIC + kind + _RAW_TAG + varint(len(content) + size) + content
 
 
 def watch_frame(event: str, obj: Object) -> bytes:
@@ -81,8 +105,8 @@ def _unwrap(body: bytes) -> tuple[str, str, bytes]:
         raise Malformed(f"provided data does not appear to be a protobuf message, expected prefix [{prefix}]")
     if body == MAGIC:
         raise Malformed("empty body")
-    envelope = _ENVELOPE.load(body[len(MAGIC) :], 0)
-    types = _TYPE.load(envelope["typeMeta"] or b"", 0)
+    envelope = _ENVELOPE.load(body[len(MAGIC) :], Reading())
+    types = _TYPE.load(envelope["typeMeta"] or b"", Reading())
     return types["apiVersion"], types["kind"], envelope["raw"] or b""
 
 

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from functools import cache, cached_property
 from typing import Any, Protocol
 
+from kubekit.server.objects.go.json_text import MOST_CONTAINERS, too_many_containers
+
 from ..builtin import data
 from . import wire
 from .forms import FORMS, Form, Members, wrapped_list
@@ -18,6 +20,23 @@ from .wire import Malformed
 
 DEPTH = 150
 """How deep messages may nest: more than any real object needs, and within Python's own limit."""
+
+
+class Reading:
+    """One body while it is read: how deep in it we are, and how many messages it has had."""
+
+    def __init__(self) -> None:
+        self.depth = self._messages = 0
+
+    def count(self) -> None:
+        self._messages += 1
+        if self._messages > MOST_CONTAINERS:
+            raise too_many_containers()
+
+    def descend(self) -> None:
+        if self.depth > DEPTH:
+            raise Malformed(f"messages are nested more than {DEPTH} deep")
+        self.depth += 1
 
 
 class Message:
@@ -38,16 +57,18 @@ class Message:
     def _always_shown(self) -> tuple[_Slot, ...]:
         return tuple(slot for slot in self._slots.values() if slot.always_shown)
 
-    def load(self, value: Any, depth: int) -> Any:
-        """The JSON form of an encoded message. Raises Malformed."""
+    def load(self, value: Any, reading: Reading) -> Any:
+        """The JSON form of an encoded message. Raises Malformed, TooLarge."""
+        reading.count()
         members: Members = {}
-        self.read_into(members, value, depth)
+        self.read_into(members, value, reading)
         self.complete(members)
         return members if self._form is None else self._form.to_json(members)
 
-    def read_into(self, members: Members, value: bytes, depth: int) -> None:
-        if depth > DEPTH:
-            raise Malformed(f"messages are nested more than {DEPTH} deep")
+    def read_into(self, members: Members, value: bytes, reading: Reading) -> None:
+        if not value:
+            return
+        reading.descend()
         position, end, slots = 0, len(value), self._slots
         while position < end:
             tag, position = wire.read_varint(value, position)
@@ -56,7 +77,8 @@ class Message:
                 raise Malformed(f"proto: {self.name}: illegal tag {number} (wire type {tag})")
             content, position = wire.read_value(value, position, wire_type)
             if slot := slots.get(number):
-                slot.take(members, wire_type, content, depth + 1)
+                slot.take(members, wire_type, content, reading)
+        reading.depth -= 1
 
     def complete(self, members: Members) -> None:
         """Add what JSON shows although it was never set."""
@@ -71,8 +93,12 @@ class Message:
         members = (value or {}) if self._form is None else self._form.from_json(value)
         return b"".join(slot.put(members) for slot in self._slots.values())
 
+    def encode_only(self, name: str, members: Members) -> bytes:
+        """The part of the message that a field is, and nothing of the others."""
+        return next(slot.put(members) for slot in self._slots.values() if getattr(slot, "name", "") == name)
+
     def zero(self) -> Any:
-        return self.load(b"", 0)
+        return self.load(b"", Reading())
 
 
 class _Slot(Protocol):
@@ -80,7 +106,7 @@ class _Slot(Protocol):
 
     always_shown: bool
 
-    def take(self, members: Members, wire_type: int, content: Any, depth: int) -> None: ...
+    def take(self, members: Members, wire_type: int, content: Any, reading: Reading) -> None: ...
 
     def complete(self, members: Members) -> None: ...
 
@@ -98,10 +124,10 @@ class _One:
         self._always_written = not field.pointer and codec.name not in {"bytes", "raw"}
         self._tag = _tag(field, codec)
 
-    def take(self, members: Members, wire_type: int, content: Any, depth: int) -> None:
+    def take(self, members: Members, wire_type: int, content: Any, reading: Reading) -> None:
         if wire_type != self._codec.wire_type:
             raise _wrong_type(self.name, wire_type)
-        loaded = self._codec.load(content, depth)
+        loaded = self._codec.load(content, reading)
         if loaded or not self._drops_zero:
             members[self.name] = loaded
         else:
@@ -126,15 +152,15 @@ class _Many:
         self.always_shown = not field.omit_empty
         self._tag = _tag(field, codec)
 
-    def take(self, members: Members, wire_type: int, content: Any, depth: int) -> None:
+    def take(self, members: Members, wire_type: int, content: Any, reading: Reading) -> None:
         listed = members.setdefault(self.name, [])
         if wire_type == self._codec.wire_type:
-            listed.append(self._codec.load(content, depth))
+            listed.append(self._codec.load(content, reading))
         elif wire_type == wire.BYTES and self._codec.wire_type == wire.VARINT:
             position = 0
             while position < len(content):
                 number, position = wire.read_varint(content, position)
-                listed.append(self._codec.load(number, depth))
+                listed.append(self._codec.load(number, reading))
         else:
             raise _wrong_type(self.name, wire_type)
 
@@ -157,10 +183,12 @@ class _Map:
         self._entry = Message(field.name, members)
         self._tag = _tag(field, self._entry)
 
-    def take(self, members: Members, wire_type: int, content: Any, depth: int) -> None:
+    def take(self, members: Members, wire_type: int, content: Any, reading: Reading) -> None:
         if wire_type != wire.BYTES:
             raise _wrong_type(self.name, wire_type)
-        entry = self._entry.load(content, depth)
+        entry: Members = {}
+        self._entry.read_into(entry, content, reading)
+        self._entry.complete(entry)
         members.setdefault(self.name, {})[entry["key"]] = entry["value"]
 
     def complete(self, members: Members) -> None:
@@ -179,10 +207,10 @@ class _Inline:
     def __init__(self, field: data.Field, codec: Message) -> None:
         self._codec, self._tag = codec, _tag(field, codec)
 
-    def take(self, members: Members, wire_type: int, content: Any, depth: int) -> None:
+    def take(self, members: Members, wire_type: int, content: Any, reading: Reading) -> None:
         if wire_type != wire.BYTES:
             raise _wrong_type(self._codec.name, wire_type)
-        self._codec.read_into(members, content, depth)
+        self._codec.read_into(members, content, reading)
 
     def complete(self, members: Members) -> None:
         self._codec.complete(members)

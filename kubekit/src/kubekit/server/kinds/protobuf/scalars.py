@@ -24,7 +24,7 @@ class Scalar:
     _zero: Any
     """What JSON shows for a value never set."""
 
-    def load(self, value: Any, depth: int) -> Any:
+    def load(self, value: Any, reading: object) -> Any:
         return self._read(value)
 
     def dump(self, value: Any) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from kubekit.errors import FieldError, not_supported
 from kubekit.model.quantity import Quantity
 from kubekit.model.resource import Object
@@ -10,6 +12,7 @@ from kubekit.server.objects.problems import (
     Problems,
     bad,
     duplicate,
+    first_places,
     forbidden,
     refuse_each,
     required,
@@ -125,23 +128,28 @@ def _check_provisioner(found: Problems, obj: Object, field: str) -> None:
         found.append(required(field))
 
 
+_SHOWN_TWINS = 100
+
+
 def _check_topologies(found: Problems, terms: list[Object]) -> None:
-    seen: list[dict[str, set[str]]] = []
+    # Kubernetes begins with as many empty terms as there are terms.
+    seen = Counter({frozenset[tuple[str, frozenset[str]]](): len(terms)})
     for index, term in enumerate(terms):
         path, allowed = f"allowedTopologies[{index}].matchLabelExpressions", dict[str, set[str]]()
         for position, rule in enumerate(term.get("matchLabelExpressions") or ()):
             place, key, values = f"{path}[{position}]", rule.get("key") or "", rule.get("values") or []
             if not values:
                 found.append(required(f"{place}.values"))
-            repeated = (number for number, value in enumerate(values) if value in values[:number])
+            first = first_places(values)
+            repeated = [number for number, value in enumerate(values) if first[value] < number]
             found.extend(duplicate(f"{place}.values[{number}]", values[number]) for number in repeated)
             refuse_each(found, f"{place}.key", key, name_rules.qualified_name(key))
             if key in allowed:
                 found.append(duplicate(f"{place}.key", key))
             allowed[key] = set(values)
-        # Kubernetes begins with as many empty terms as there are terms.
-        found.extend(duplicate(path, "") for one in [*([{}] * len(terms)), *seen] if one == allowed)
-        seen.append(allowed)
+        mark = frozenset((key, frozenset(values)) for key, values in allowed.items())
+        found.extend(duplicate(path, "") for _ in range(min(seen[mark], _SHOWN_TWINS)))
+        seen[mark] += 1
 
 
 def _check_parameters(found: Problems, parameters: dict[str, str]) -> None:

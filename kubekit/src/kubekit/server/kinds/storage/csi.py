@@ -9,6 +9,7 @@ from kubekit.server.objects.problems import (
     Problems,
     bad,
     duplicate,
+    first_places,
     forbidden,
     not_negative,
     refuse_each,
@@ -113,10 +114,11 @@ def _check_node_id(found: Problems, name: str, path: str) -> None:
 
 
 def _check_topology_keys(found: Problems, keys: list[str], path: str) -> None:
+    first = first_places(keys)
     for index, key in enumerate(keys):
         if not key:
             found.append(required(path))
-        if key in keys[:index]:
+        if first[key] < index:
             found.append(duplicate(path, key))
         refuse_each(found, path, key, name_rules.qualified_name(key))
 

@@ -11,6 +11,7 @@ from kubekit.server.objects.problems import (
     Problems,
     bad,
     duplicate,
+    first_places,
     not_negative,
     refuse_each,
     required,
@@ -105,10 +106,11 @@ def _check_codes(found: Problems, codes: Object, path: str, containers: set[str 
         found.append(bad(place, [], "at least one value is required"))
     elif len(values) > _MOST_CODES:
         found.append(too_many(place, len(values), _MOST_CODES))
+    first = first_places(values)
     for index, value in enumerate(values):
         if operator == "In" and value == 0:
             found.append(bad(f"{place}[{index}]", value, "must not be 0 for the In operator"))
-        if value in values[:index]:
+        if first[value] < index:
             found.append(duplicate(f"{place}[{index}]", value))
     if values != sorted(values):
         found.append(bad(place, values, "must be ordered"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -27,6 +28,9 @@ MAX_ANNOTATIONS = 256 * 1024
 
 Clash = tuple[Owner, tuple[str, ...]]
 """A field that is owned by someone else and would change."""
+
+_MOST_LISTED = 1000
+"""Mistakes and conflicts that a refusal lists."""
 
 
 def apply(
@@ -126,7 +130,7 @@ class _Apply:
         try:
             return configuration.fields_of(self.config, self.node)
         except Mismatch as mismatch:
-            listed = list(configuration.problems(self.config, self.node))
+            listed = list(islice(configuration.problems(self.config, self.node), _MOST_LISTED))
             text = listed[0] if len(listed) == 1 else "\n".join(["errors:", *(f"  {one}" for one in listed)])
             which = key_and_kind(self.config, self.writer.api_version)
             raise Unclassified(f"failed to create typed patch object ({which}): {text}") from mismatch
@@ -175,15 +179,16 @@ def _clashes(managed: Managed, changed: FieldSet, me: Owner) -> list[Clash]:
 
 
 def _conflict(clashes: list[Clash]) -> Conflict:
+    shown = clashes[:_MOST_LISTED]
     causes = tuple(
-        Cause("FieldManagerConflict", f"conflict with {_shown(owner)}", _path(path)) for owner, path in clashes
+        Cause("FieldManagerConflict", f"conflict with {_shown(owner)}", _path(path)) for owner, path in shown
     )
     if len(clashes) == 1:
         return Conflict(f"Apply failed with 1 conflict: {causes[0].message}: {causes[0].field}", Details(causes=causes))
     lines = []
-    for owner in dict.fromkeys(owner for owner, _ in clashes):
+    for owner in dict.fromkeys(owner for owner, _ in shown):
         lines.append(f"conflicts with {_shown(owner)}:")
-        lines += [f"- {_path(path)}" for other, path in clashes if other == owner]
+        lines += [f"- {_path(path)}" for other, path in shown if other == owner]
     return Conflict(f"Apply failed with {len(clashes)} conflicts: " + "\n".join(lines), Details(causes=causes))
 
 

@@ -9,13 +9,18 @@ from typing import Any
 
 import msgspec
 
+from kubekit.errors import TooLarge
+from kubekit.server.store.json_values import has_many_exponents
+
 from ..schema.decoding import Malformed
 
 MAX_DEPTH = 10_000
+MOST_CONTAINERS = 100_000
+"""Of a body: each takes hundreds of times the memory that it took on the wire. No object has nearly as many."""
 END = "unexpected end of JSON input"
 
 _SPACE = re.compile(rb"[ \t\r\n]*")
-_STRING = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*')
+_STRING = re.compile(rb'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+')
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)")
 _FRACTION = re.compile(rb"\.[0-9]*")
 _EXPONENT = re.compile(rb"[eE][+-]?[0-9]*")
@@ -27,14 +32,53 @@ _LITERALS = {"t": b"true", "f": b"false", "n": b"null"}
 def decode(content: bytes) -> Any:
     """The value. Raises Malformed with Go's words; texts that are not Unicode are mended as Go mends them."""
     try:
-        return msgspec.json.decode(content)
+        return well_formed(content)
     except (msgspec.DecodeError, UnicodeDecodeError):
         _Scan(content).document()
         text = content.decode("utf-8", "replace")
-        return _mended(json.loads(text, parse_int=_number, parse_float=_number))
+        value = _mended(json.loads(text, parse_int=_number, parse_float=_number))
+        check_count(content, value)
+        return value
     except RecursionError:
         _Scan(content).document()
         raise
+
+
+def well_formed(content: bytes) -> Any:
+    """The value of JSON without any mistake. Raises msgspec.DecodeError, UnicodeDecodeError, TooLarge."""
+    decoder = _slow_floats if has_many_exponents(content) else _usual
+    value = decoder.decode(content)
+    check_count(content, value)
+    return value
+
+
+def check_count(content: bytes, value: Any) -> None:
+    """Raises TooLarge for a text of a few bytes each of which is a container of its own."""
+    if content.count(b"{") + content.count(b"[") <= MOST_CONTAINERS:
+        return
+    waiting, count = [value], 0
+    while waiting:
+        one = waiting.pop()
+        members = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+        count += isinstance(one, (dict, list))
+        waiting.extend(members)
+    if count > MOST_CONTAINERS:
+        raise too_many_containers()
+
+
+def too_many_containers() -> TooLarge:
+    return TooLarge(f"Request entity too large: limit is {MOST_CONTAINERS} objects and lists")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if isinf(number):
+        raise ValueError(text)
+    return number
+
+
+_usual = msgspec.json.Decoder()
+_slow_floats = msgspec.json.Decoder(float_hook=_finite)
 
 
 def _number(text: str) -> int | float:

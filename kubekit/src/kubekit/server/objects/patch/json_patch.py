@@ -76,6 +76,8 @@ class _Document:
     def __init__(self, root: Object) -> None:
         self.root: Any = root
         self._own: dict[int, Any] = {}
+        self._whole: set[int] = set()
+        """Those of them that were copied with all that is in them, and need not be again."""
         self._copied = 0
 
     def change(self, operation: dict[str, Any]) -> None:
@@ -136,7 +138,7 @@ class _Document:
         container, key = self._container(source, f"{missing} from path: {source}", to_change=True)
         with _about(f"error in move for path: '{key}'"):
             # The place it goes to may be changed by others later, unlike the one it comes from.
-            value = copy_json(_take(container, key))
+            value = self._all_mine(_take(container, key))
         with _about(f"error in move for path: '{path}'"):
             self._insert(path, value, f"{missing} destination path: {path}")
 
@@ -189,6 +191,17 @@ class _Document:
         copied = container.copy()
         # The reference keeps the id from being used again.
         self._own[id(copied)] = copied
+        return copied
+
+    def _all_mine(self, value: Any) -> Any:
+        if not isinstance(value, (dict, list)) or id(value) in self._whole:
+            return value
+        if isinstance(value, dict):
+            copied: Any = {name: self._all_mine(member) for name, member in value.items()}
+        else:
+            copied = [self._all_mine(item) for item in value]
+        self._own[id(copied)] = copied
+        self._whole.add(id(copied))
         return copied
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 from kubekit.errors import BadRequest, Details, Invalid, Unclassified
@@ -12,7 +13,7 @@ from ..schema.model import Schema
 from ..schema.values import copy_json
 from .go_values import go_text, go_type_name
 from .json_patch import REJECTED
-from .list_order import in_order
+from .list_order import in_order, mark
 
 DIRECTIVE = "$patch"
 RETAIN_KEYS = "$retainKeys"
@@ -62,9 +63,10 @@ def _retain_keys(merged: dict[str, Any], changes: dict[str, Any]) -> None:
     named = [
         key for key, value in changes.items() if value is not None and not key.startswith((DELETE_FROM, SET_ORDER))
     ]
-    if not isinstance(retained, list) or any(key not in retained for key in named):
+    kept = {key for key in retained if isinstance(key, str)} if isinstance(retained, list) else set()
+    if not isinstance(retained, list) or not kept.issuperset(named):
         raise BadRequest("invalid patch format of retainKeys")
-    for key in merged.keys() - set(retained):
+    for key in merged.keys() - kept:
         del merged[key]
 
 
@@ -79,7 +81,8 @@ def _directed_key(key: str, directive: str) -> str:
 
 def _delete_from(merged: dict[str, Any], key: str, unwanted: Any) -> None:
     if isinstance(merged.get(key), list) and isinstance(unwanted, list):
-        merged[key] = [item for item in merged[key] if item not in unwanted]
+        marks = set(map(mark, unwanted))
+        merged[key] = [item for item in merged[key] if mark(item) not in marks]
 
 
 def _merge_member(merged: dict[str, Any], key: str, change: Any, schema: Schema | None) -> None:
@@ -109,9 +112,9 @@ def merge_lists(old: list[Any], change: list[Any], schema: Schema | None) -> lis
     if not old and not change:
         return old
     if not _holds_maps(old, change):
-        kept = [item for item in old if item not in change]
-        added = [item for index, item in enumerate(change) if item not in change[:index]]
-        return in_order(kept, added, change, old, "")
+        added = {mark(item): item for item in reversed(change)}
+        kept = [item for item in old if mark(item) not in added]
+        return in_order(kept, list(reversed(added.values())), change, old, "")
     if not schema.patch_key:
         raise Unclassified("cannot merge lists without merge key for struct")
     old, change = _special_items(old, change, schema.patch_key)
@@ -142,29 +145,30 @@ def _key_of(item: Any, key: str) -> Any:
 def _special_items(old: list[Any], change: list[Any], key: str) -> tuple[list[Any], list[Any]]:
     """Both lists after the items of the patch that say what to do rather than what there is."""
     plain = [item for item in change if DIRECTIVE not in item]
-    replaces = False
+    replaces, unwanted = False, set[Hashable]()
     for item in change:
         match item.get(DIRECTIVE, ""):
             case "":
                 continue
             case "delete":
-                unwanted = _key_of(item, key)
-                old = [one for one in old if one.get(key) != unwanted]
+                unwanted.add(mark(_key_of(item, key)))
             case "replace":
                 replaces = True
             case "merge":
                 raise Unclassified("merging lists cannot yet be specified in the patch")
             case other:
                 raise Unclassified(f"unknown patch type: {go_text(other)} in map: {go_text(item)}")
-    return (copy_json(plain), []) if replaces else (old, plain)
+    if replaces:
+        return copy_json(plain), []
+    return [one for one in old if mark(one.get(key)) not in unwanted] if unwanted else old, plain
 
 
 def _merged_items(old: list[Any], change: list[Any], schema: Schema) -> list[Any]:
     merged = list(old)
+    places = {mark(one.get(schema.patch_key)): index for index, one in reversed(list(enumerate(merged)))}
     for item in change:
-        wanted = _key_of(item, schema.patch_key)
-        place = next((index for index, one in enumerate(merged) if one.get(schema.patch_key) == wanted), None)
-        if place is None:
+        place = places.setdefault(mark(_key_of(item, schema.patch_key)), len(merged))
+        if place == len(merged):
             merged.append(copy_json(item))
         else:
             merged[place] = _merged_map(merged[place], item, schema.items)
@@ -190,9 +194,10 @@ def _merge_ordered(merged: dict[str, Any], changes: dict[str, Any], directive: s
         items = merge_lists(old, change, below)
     else:
         items = list(old) if old is not None else _without_directives(change)
-    listed = _listed(order, merge_key)
-    mine = [item for item in items if (_key_of(item, merge_key) if merge_key else item) in listed]
-    others = [item for item in items if (_key_of(item, merge_key) if merge_key else item) not in listed]
+    listed = set(map(mark, _listed(order, merge_key)))
+    marks = [mark(_key_of(item, merge_key) if merge_key else item) for item in items]
+    mine = [item for item, one in zip(items, marks, strict=True) if one in listed]
+    others = [item for item, one in zip(items, marks, strict=True) if one not in listed]
     merged[key] = in_order(others, mine, order, old or [], merge_key)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kubekit.errors import FieldError, FieldProblem, not_supported
+from kubekit.errors import FieldError, FieldProblem, TooLarge, not_supported
 
 from ..go.regex import GoRegexError, matcher
 from . import numbers
@@ -19,6 +19,11 @@ from .formats import enforced, string_check
 from .values import INT64_MAX, go_json, go_quoted, in_key_order, json_equal, type_and_format
 
 Source = Mapping[str, Any]
+
+_MOST_CHECKS = 1_000_000
+"""Of one object: it takes so many where each of many items is held against each of many alternatives."""
+_MOST_PROBLEMS = 100
+"""Of a list or a map, after which nobody wants to know of more."""
 
 
 @dataclass(slots=True)
@@ -41,7 +46,7 @@ class Walker:
     """Checks values against schemas; `base` is the path of the outermost value, only shown, never part of a text."""
 
     def __init__(self, base: str = "") -> None:
-        self._base = base
+        self._base, self._left = base, _MOST_CHECKS
 
     def problems(self, source: Source, value: Any, old: Old = NOTHING) -> list[FieldError]:
         """All problems of a value; those of parts that are as they were in `old` are forgiven."""
@@ -55,6 +60,9 @@ class Walker:
 
     def _check(self, source: Source, value: Any, path: str, old: Old) -> Result:
         """Every applicable check, in the order Kubernetes makes them."""
+        self._left -= 1
+        if self._left < 0:
+            raise TooLarge(f"Request entity too large: limit is {_MOST_CHECKS} values and alternatives")
         result = Result()
         self._type(result, source, value, path)
         if value is None:
@@ -117,7 +125,9 @@ class Walker:
 
     def _enum(self, result: Result, source: Source, value: Any, path: str) -> None:
         allowed = source.get("enum")
-        if not allowed or any(_is_enum_member(value, one) for one in allowed):
+        if not allowed or (isinstance(value, str) and value in allowed):
+            return
+        if not isinstance(value, str) and any(_is_enum_member(value, one) for one in allowed):
             return
         shown = [one if isinstance(one, str) else go_json(one) for one in allowed]
         message = f"{path} in body should be one of {shown}"
@@ -154,6 +164,8 @@ class Walker:
         if isinstance(items, Mapping):
             for index, item in enumerate(value):
                 result.merge(self._ratcheted(items, item, f"{path}[{index}]", old.item(value, index)))
+                if len(result.problems) > _MOST_PROBLEMS:
+                    break
         fewest, most = source.get("minItems"), source.get("maxItems")
         if fewest is not None and size < fewest:
             self._invalid(result, path, f"{path} in body should have at least {fewest} items", size)
@@ -175,7 +187,7 @@ class Walker:
             self._too_many(result, path, len(value), most)
         properties, additional = source.get("properties", {}), source.get("additionalProperties")
         for name in sorted(value):
-            if name in properties:
+            if name in properties or len(result.problems) > _MOST_PROBLEMS:
                 continue
             if additional is False:
                 self._invalid(result, path, f"{path}.{name} in body is a forbidden property", name)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
 
 from kubekit.errors import NotFound
 from kubekit.model.resource import Object
 from kubekit.server.kinds import crds
+from kubekit.server.objects.long_work import LARGE
 from kubekit.server.objects.request import DeleteOptions, Target, WriteOptions
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.user import UserInfo
@@ -27,6 +31,8 @@ class Definitions:
     def __init__(self, space: Space, ended: Callable[[Resource], None]) -> None:
         """`ended` is called with every resource that is no longer offered."""
         self._space, self._ended = space, ended
+        self._unread: set[str] = set()
+        """Definitions that are too long to be looked at while others wait."""
         self.worker: Worker[str] = Worker("definitions", self._settle, space.clock)
 
     def load(self, rows: Iterable[Row]) -> None:
@@ -41,6 +47,9 @@ class Definitions:
         name = event.key
         if event.change is Change.DELETED:
             self._offer(name, [])
+        elif len(event.value) > LARGE:
+            self._unread.add(name)
+            self.worker.add(name)
         else:
             self.offer(event.object)
             self.worker.add(name)
@@ -74,7 +83,9 @@ class Definitions:
         row = self._space.latest(Target(self._kind, name=name))
         if row is None:
             return
-        definition = row.decode()
+        definition = await self._space.bench.do(len(row.value), row.decode)
+        if name in self._unread:
+            await self._read(row, definition)
         if "deletionTimestamp" in definition["metadata"]:
             await self._remove(name, definition)
             return
@@ -83,6 +94,17 @@ class Definitions:
         status = crds.established_status(definition, taken, self._space.timestamp())
         if status != definition.get("status"):
             await self._write(name, status)
+
+    async def _read(self, row: Row, definition: Object) -> None:
+        """Offer what a long definition defines, unless it has changed meanwhile."""
+        self._unread.discard(row.key)
+        resources = await self._space.bench.do(len(row.value), crds.resources_of, definition)
+        if self._is_newest(row):
+            self._offer(row.key, resources)
+
+    def _is_newest(self, row: Row) -> bool:
+        now = self._space.latest(Target(self._kind, name=row.key))
+        return now is not None and now.revision == row.revision
 
     async def _remove(self, name: str, definition: Object) -> None:
         """Delete every object of the kind before the kind itself goes."""
@@ -112,22 +134,30 @@ class Definitions:
         row = self._space.latest(target)
         if row is None:
             return
+        changed = await self._space.bench.do(len(row.value), self._changed, row, status, is_clean)
+        if changed is None or not self._is_newest(row):
+            # Whoever changed it meanwhile has brought it back here.
+            return
+        change = Change.DELETED if deletion.is_finished(self._kind, changed) else Change.MODIFIED
+        await commit.stage(self._space, target, change, changed, row)
+
+    def _changed(self, row: Row, status: Object, is_clean: bool) -> Object | None:
         obj, old = row.decode(), row.decode()
         obj["status"] = status
         if is_clean:
             others = [one for one in obj["metadata"].pop("finalizers", ()) if one != crds.CLEANUP_FINALIZER]
             obj["metadata"].update({"finalizers": others} if others else {})
         if obj == old:
-            return
-        writes.record(self._space, Target(self._kind, "", name, "status"), obj, old, "kube-apiserver")
-        change = Change.DELETED if deletion.is_finished(self._kind, obj) else Change.MODIFIED
-        await commit.stage(self._space, target, change, obj, row)
+            return None
+        writes.record(self._space, Target(self._kind, "", row.key, "status"), obj, old, "kube-apiserver")
+        return obj
 
     def _of_group(self, group: str) -> list[Object]:
-        """The definitions of a group. They are named after it, so that no others need be decoded."""
+        """The names of the definitions of a group. They are named after it, so that no others need be looked at."""
         store, bucket = self._space.store, self._space.bucket(self._kind)
         rows = [store.get(bucket, key) for key in store.keys(bucket) if key.partition(".")[2] == group]
-        return [row.decode() for row in rows if row is not None]
+        heads = [_head.decode(row.value) for row in rows if row is not None]
+        return [{"spec": {"group": group}, "status": {"acceptedNames": one.status.names}} for one in heads]
 
     def _built_in(self) -> list[Resource]:
         return [resource for resource in self._space.kinds if not resource.is_custom]
@@ -137,6 +167,19 @@ class Definitions:
         found = self._space.kinds.at("apiextensions.k8s.io", "v1", "customresourcedefinitions")
         assert found is not None
         return found
+
+
+class _Status(msgspec.Struct, rename={"names": "acceptedNames"}):
+    names: dict[str, Any] | None = None
+
+
+class _Head(msgspec.Struct):
+    """What one definition wants to know of the others: they may be long."""
+
+    status: _Status = msgspec.field(default_factory=_Status)
+
+
+_head = msgspec.json.Decoder(_Head)
 
 
 def _is_established(definition: Object) -> bool:

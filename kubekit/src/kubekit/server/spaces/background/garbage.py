@@ -25,6 +25,8 @@ _LARGEST_CIRCLE = 1000
 
 Item = tuple[int, str]
 """Bucket and key of an object."""
+_AT_ONCE = 500
+"""Owners that are looked up before others get their turn."""
 
 
 class GarbageCollector:
@@ -71,7 +73,11 @@ class GarbageCollector:
     async def _check_owners(self, resource: Resource, obj: Object) -> None:
         """Delete an object none of whose owners is left; drop references to those that are gone."""
         owners = obj["metadata"]["ownerReferences"]
-        states = [(owner, self._state_of(obj["metadata"].get("namespace", ""), owner)) for owner in owners]
+        states: list[tuple[Object, str]] = []
+        for index, owner in enumerate(owners, 1):
+            states.append((owner, self._state_of(obj["metadata"].get("namespace", ""), owner)))
+            if index % _AT_ONCE == 0:
+                await self._space.store.turns.take(self._space.name)
         solid = [owner for owner, state in states if state == "solid"]
         waiting = [owner for owner, state in states if state == "waiting"]
         absent = [owner for owner, state in states if state == "absent"]
