@@ -44,7 +44,7 @@ def _too_wide(group: str, kind: str, obj: Object) -> Iterator[FieldError]:
         if count > most:
             yield too_many(path, count, most)
     if kind in ("Role", "ClusterRole") and group == _RBAC:
-        words = sum(len(words) for rule in obj.get("rules") or () for words in rule.values())
+        words = sum(len(words or ()) for rule in obj.get("rules") or () for words in rule.values())
         if words > _WORDS_OF_RULES:
             yield too_many("rules", words, _WORDS_OF_RULES)
 
