@@ -131,3 +131,43 @@ def test_every_problem_is_told_at_once() -> None:
         "spec.networking.podCIDR",
         "spec.workers.replicas",
     ]
+
+
+def pool(**content: Any) -> TenantCluster:
+    return cluster(workers={"pools": [{"name": "gpu", "replicas": 1, **content}]})
+
+
+@pytest.mark.parametrize("labels", [{"tier": "gold"}, {"example.com/tier": ""}, {"node.kubernetes.io/pool": "gpu"}])
+def test_labels_that_a_node_can_have_are_fine(labels: dict[str, str]) -> None:
+    assert told(pool(labels=labels)) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("tier", "gold,other=yes", "must be empty or at most 63 letters"),
+        ("tier", "a b", "must be empty or at most 63 letters"),
+        ("tier", "a" * 64, "must be empty or at most 63 letters"),
+        ("a b", "gold", "must be a name of at most 63 letters"),
+        ("", "gold", "must be a name of at most 63 letters"),
+        ("Example.com/tier", "gold", "must have a domain such as example.com"),
+        ("node-role.kubernetes.io/worker", "", "belongs to Kubernetes, and a kubelet with it does not start"),
+        ("k8s.io/tier", "gold", "belongs to Kubernetes, and a kubelet with it does not start"),
+    ],
+)
+def test_labels_with_which_no_kubelet_starts_are_refused(key: str, value: str, said: str) -> None:
+    (found,) = told(pool(labels={key: value}))
+    assert found.startswith(f"spec.workers.pools[0].labels[{key}]: Invalid value: ")
+    assert said in found
+
+
+def test_taints_with_which_no_kubelet_starts_are_refused() -> None:
+    fine, wrong = {"key": "gpu", "value": "yes"}, {"key": "gpu", "value": "yes,other:NoExecute"}
+    (found,) = told(pool(taints=[{**one, "effect": "NoSchedule"} for one in (fine, wrong)]))
+    assert found.startswith("spec.workers.pools[0].taints[1]: Invalid value: ")
+
+
+@pytest.mark.parametrize("memory", ["0", "-4Gi", "512Mi", "33Ti", "1e300", "4Zi", "four"])
+def test_an_amount_that_no_machine_has_is_refused(memory: str) -> None:
+    (found,) = told(pool(machineTemplate={"memory": memory}))
+    assert found.startswith(f'spec.workers.pools[0].machineTemplate.memory: Invalid value: "{memory}": ')

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module")
 def as_served() -> Iterator[None]:
-    """The interpreter as it is set up where the server is what it mainly runs."""
+    """The interpreter as it is set up where the server is what it mainly runs: for tests that measure."""
     thresholds, interval = gc.get_threshold(), sys.getswitchinterval()
     gc.collect()
     gc.freeze()

@@ -12,6 +12,8 @@ import pytest
 from kubekit.server.objects.cel import CelError, Expression, compile_rules
 from kubekit.server.objects.schema.model import from_openapi
 
+pytestmark = pytest.mark.usefixtures("as_served")
+
 LIMIT = 0.1
 """Seconds of the processor for one evaluation; more than any that is within the budget should need."""
 MEMORY = 100 * 2**20

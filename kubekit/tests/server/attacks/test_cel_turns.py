@@ -11,6 +11,8 @@ import pytest
 from tests.http_api import Api
 from tests.server.custom import definition
 
+pytestmark = pytest.mark.usefixtures("as_served")
+
 TURN = 0.1
 """Seconds of the processor that nobody else has."""
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"

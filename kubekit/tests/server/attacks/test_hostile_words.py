@@ -14,6 +14,8 @@ from kubekit.server.objects import name_rules
 from kubekit.server.objects.cel.language import times
 from kubekit.server.objects.schema.formats import _FORMATS
 
+pytestmark = pytest.mark.usefixtures("as_served")
+
 LENGTH = 100_000
 LIMIT = 0.1
 UNITS = (

@@ -18,6 +18,8 @@ from tests.server.attacks.payloads import Attack
 from tests.server.custom import definition
 from tests.server.wire import APPLY, JSON, MAPS, YAML
 
+pytestmark = pytest.mark.usefixtures("as_served")
+
 FAMILIES: tuple[Callable[[], Iterator[Attack]], ...] = (
     payloads.yaml_attacks,
     payloads.json_attacks,

@@ -14,9 +14,13 @@ from butler.api.units import GIB, amount
 from kubekit.errors import FieldError, FieldProblem
 
 from . import names, versions
+from .node_labels import label_problems, taint_problems
 
 _LABEL = re.compile(r"^[a-z]([-a-z0-9]*[a-z0-9])?$")
+TIB = 1024 * GIB
 _LEAST_MEMORY, _LEAST_DISK = 1 * GIB, 10 * GIB
+_MOST_MEMORY, _MOST_DISK = 32 * TIB, 64 * TIB
+"""More than any infrastructure gives a machine."""
 MOST_WORKERS = 1000
 """Workers of one pool; beyond that clusters should be more, not larger."""
 MOST_CORES = 128
@@ -152,19 +156,27 @@ def _pool(path: str, pool: WorkerPool) -> Iterator[FieldError]:
     template = pool.machine_template
     if template.cpu is not None and template.cpu > MOST_CORES:
         yield _bad(f"{path}.machineTemplate.cpu", template.cpu, f"must be between 1 and {MOST_CORES}")
-    for field, quantity, least in (
-        ("memory", template.memory, _LEAST_MEMORY),
-        ("diskSize", template.disk_size, _LEAST_DISK),
+    for field, quantity, least, most in (
+        ("memory", template.memory, _LEAST_MEMORY, _MOST_MEMORY),
+        ("diskSize", template.disk_size, _LEAST_DISK, _MOST_DISK),
     ):
         if quantity is None:
             continue
         try:
-            enough = amount(quantity) >= least
+            found = amount(quantity)
         except ValueError as error:
             yield _bad(f"{path}.machineTemplate.{field}", quantity, str(error))
             continue
-        if not enough:
+        if found < least:
             yield _bad(f"{path}.machineTemplate.{field}", quantity, f"must be at least {least // GIB}Gi")
+        elif found > most:
+            yield _bad(f"{path}.machineTemplate.{field}", quantity, f"must be at most {most // TIB}Ti")
+    for name, value in pool.labels.items():
+        for problem in label_problems(name, value):
+            yield _bad(f"{path}.labels[{name}]", f"{name}={value}", problem)
+    for index, taint in enumerate(pool.taints):
+        for problem in taint_problems(taint):
+            yield _bad(f"{path}.taints[{index}]", f"{taint.key}={taint.value or ''}", problem)
 
 
 def _bad(path: str, value: object, detail: str) -> FieldError:
