@@ -16,6 +16,9 @@ REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "api-server.md"
 MISSING, ON_PURPOSE = "## What it does not do", "## Where it differs on purpose"
 NOT_SHOWN = {
     "a new CRD's resources": "a matter of time",
+    "what evaluating CEL costs": "no answer says what something has cost",
+    "objects that own themselves, or each other, and are deleted in the foreground": "one would wait for ever",
+    "`/version` of an isolated API, for those who show no credentials": "Kubernetes has one API per server",
     "audit annotations of an admission policy": "nobody sees an audit log from outside",
     "order of several problems in one message": "both are put in one order before they are compared",
     "a client certificate of an unknown authority": "there is no answer to compare",

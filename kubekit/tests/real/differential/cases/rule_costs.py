@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.real.differential.conversations import DEFINITIONS
+from tests.real.differential.differences import LONG_EXPRESSION
 from tests.real.differential.kinds import NUMBER, OWN, TEXT, definition, own, structure, thing
 from tests.real.differential.steps import Step, case, post
 
@@ -14,10 +15,10 @@ def _ruled(schema: dict[str, Any], *rules: dict[str, Any] | str) -> dict[str, An
     return {**schema, "x-kubernetes-validations": given}
 
 
-def _defined(schema: dict[str, Any]) -> Step:
+def _defined(schema: dict[str, Any], **how: Any) -> Step:
     """Whether a kind may have this schema of its spec; it is not kept."""
     made = definition("$ns.example.org", "Thing", structure(spec=schema))
-    return post(f"{DEFINITIONS}?dryRun=All", made)
+    return post(f"{DEFINITIONS}?dryRun=All", made, **how)
 
 
 def _list(items: dict[str, Any], most: int | None = None) -> dict[str, Any]:
@@ -84,6 +85,11 @@ CASES = (
         _defined(_list(_list(_ruled(structure(a=NUMBER), "self.a > 1"), 1_000), 5_000)),
         _defined(_list(_list(_ruled(_text(10), "self.matches('^a+$')")), 5_000)),
         _defined(_map(_list(_ruled(structure(("a", "b"), a=TEXT, b=NUMBER), "self.a == 'x'")))),
+    ),
+    case(
+        "a rule that is long",
+        _defined(_ruled(_text(10), f"self == '{'a' * 9_000}'")),
+        _defined(_ruled(_text(10), f"self == '{'a' * 11_000}'"), differs={"answer": LONG_EXPRESSION}),
     ),
     case(
         "a message that is too dear",
