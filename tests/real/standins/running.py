@@ -20,6 +20,7 @@ from tests.real.standins.hands import Hands
 from tests.real.standins.life import LIVES
 from tests.real.standins.recording import Record, Recorder, quiet
 from tests.simulation import capi_world
+from tests.simulation.tenant_kubeconfig import KUBECONFIG
 
 _SILENCE = 2.2
 """Cluster API looks at an object at most once a second, and one change takes a few such looks."""
@@ -79,7 +80,7 @@ def with_standins(directory: Path, delays: Delays, silence: float = 5.0, seed: i
             manager = Manager(world.client, ManagerSettings("standins"), clock=clock, chance=chance)
             add_cluster_api(manager, lambda _: world.tenant, delays, clock=clock, chance=chance)
             running = group.create_task(manager.run())
-            hands = Hands(f"shop-{life}", world.client, world.tenant, "kubeconfig")
+            hands = Hands(f"shop-{life}", world.client, world.tenant, KUBECONFIG.decode())
             record = await _lived(life, hands, silence)
             running.cancel()
         return record
