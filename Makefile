@@ -11,7 +11,7 @@ NONE_IS_FINE := || [ $$? -eq 5 ]
 export PYTHONHASHSEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up check format test generate requirements bench testbed test-real e2e clean
+.PHONY: help setup up check format test attack generate requirements bench testbed test-real e2e clean
 
 help: ## Show this
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -48,8 +48,12 @@ generate: $(DEV) ## Write what is derived from the types: CRDs and their referen
 	$(BIN)/python scripts/generate.py
 
 test: $(DEV) ## The whole suite that needs no real cluster
-	cd kubekit && ../$(PYTEST) -n auto --dist worksteal -m "not real" $(ARGS) $(NONE_IS_FINE)
-	$(PYTEST) -n auto --dist worksteal -m "not real" $(ARGS) $(NONE_IS_FINE)
+	cd kubekit && ../$(PYTEST) -n auto --dist worksteal -m "not real" --ignore tests/server/attacks $(ARGS) $(NONE_IS_FINE)
+	$(PYTEST) -n auto --dist worksteal -m "not real" --ignore tests/attacks $(ARGS) $(NONE_IS_FINE)
+
+attack: $(DEV) ## What attackers would try, with a watchdog over the event loop
+	cd kubekit && ../$(PYTEST) -n auto --dist worksteal tests/server/attacks
+	$(PYTEST) -n auto --dist worksteal tests/attacks
 
 PIN := uv pip compile pyproject.toml --no-emit-index-url --universal --python-version 3.11 --no-annotate --no-header --quiet
 
