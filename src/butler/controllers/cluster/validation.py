@@ -171,6 +171,11 @@ def _pool(path: str, pool: WorkerPool) -> Iterator[FieldError]:
             yield _bad(f"{path}.machineTemplate.{field}", quantity, f"must be at least {least // GIB}Gi")
         elif found > most:
             yield _bad(f"{path}.machineTemplate.{field}", quantity, f"must be at most {most // TIB}Ti")
+    yield from _marks(path, pool)
+
+
+def _marks(path: str, pool: WorkerPool) -> Iterator[FieldError]:
+    """What the nodes of a pool are known by."""
     for name, value in pool.labels.items():
         for problem in label_problems(name, value):
             yield _bad(f"{path}.labels[{name}]", f"{name}={value}", problem)
