@@ -11,6 +11,7 @@ import pytest
 
 from kubekit.server.objects.cel import CelError, Expression, compile_rules
 from kubekit.server.objects.schema.model import from_openapi
+from kubekit.testing.watchdog import slowness
 
 pytestmark = pytest.mark.usefixtures("as_served")
 
@@ -240,7 +241,7 @@ def _measured(text: str, values: dict[str, Any]) -> tuple[str, float]:
         took = min(took, time.thread_time() - began)
         if took < LIMIT:
             break
-    return ending, took
+    return ending, took if took < LIMIT else took / slowness()
 
 
 @pytest.mark.parametrize("text", ONCE)
@@ -298,5 +299,5 @@ def test_times_are_read_within_the_budget() -> None:
     rules.validate({"spec": {"times": TIMES[:2]}})
     began = time.thread_time()
     errors = rules.validate({"spec": {"times": TIMES}})
-    assert time.thread_time() - began < LIMIT
+    assert time.thread_time() - began < LIMIT * slowness()
     assert "actual cost limit exceeded" in str(errors[0])
