@@ -16,6 +16,7 @@ from testbed.running.servers import Cluster
 
 KUBECTL = Path(sys.executable).parent / "kubectl"
 _PATIENCE = 60.0
+_TRIES = 20
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Command:
     """A pattern of the lines that are compared; all of them without it."""
     files: Mapping[str, str] = field(default_factory=dict)
     """What is written before, beside whoever reads it."""
+    settled: str = ""
+    """What is said once the server has caught up with itself; asked for again until then, for a while."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,16 @@ async def play(cluster: Cluster, script: Script, namespace: str) -> list[Printed
     if any(command.said.startswith("run ") for command in script.commands):
         # No pod comes before the account of its namespace.
         await _run(cluster, Command("wait --for=create serviceaccount/default --timeout=20s"), namespace)
-    return [await _run(cluster, command, namespace) for command in script.commands]
+    return [await _settled(cluster, command, namespace) for command in script.commands]
+
+
+async def _settled(cluster: Cluster, command: Command, namespace: str) -> Printed:
+    for _ in range(_TRIES):
+        printed = await _run(cluster, command, namespace)
+        if re.search(command.settled, printed.out + printed.err):
+            break
+        await asyncio.sleep(1)
+    return printed
 
 
 async def _run(cluster: Cluster, command: Command, namespace: str) -> Printed:
