@@ -48,19 +48,23 @@ _CHOSEN_FIELDS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGrac
 
 async def create(space: Space, target: Target, obj: Object, options: WriteOptions) -> Answer:
     """Store a new object. Raises AlreadyExists, Invalid, BadRequest, NotFound (its namespace), Forbidden."""
-    resource = target.resource
-    obj = await space.bench.do(options.size, _accepted, space, target, obj, options)
+    target, obj = await space.bench.do(options.size, _begun, space, target, obj, options)
+    complete(space, target, obj, options.user)
+    return await insert(space, await with_webhooks(space, target, obj, options), obj, options)
+
+
+def _begun(space: Space, target: Target, obj: Object, options: WriteOptions) -> tuple[Target, Object]:
+    """The new object as its client wants it, and what it is called."""
+    obj = _accepted(space, target, obj, options)
     _check_unversioned(obj, options)
-    target = _named(space, target, obj)
+    target, resource = _named(space, target, obj), target.resource
     if "create" not in resource.verbs:
         raise refusals.forbidden(target, "create not allowed while custom resource definition is terminating")
     check_namespace(space, target)
     start_life(space, resource, obj)
-    born = obj["metadata"]["creationTimestamp"]
-    by = Writer(options.manager, resource.api_version, born, target.subresource)
-    await space.bench.do(options.size, record_create, obj, resource.schema, by, reset=ownerless(target))
-    complete(space, target, obj, options.user)
-    return await insert(space, await with_webhooks(space, target, obj, options), obj, options)
+    by = Writer(options.manager, resource.api_version, obj["metadata"]["creationTimestamp"], target.subresource)
+    record_create(obj, resource.schema, by, reset=ownerless(target))
+    return target, obj
 
 
 def _accepted(space: Space, target: Target, obj: Object, options: WriteOptions) -> Object:
@@ -100,12 +104,9 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
     # Whoever asks for what others have hears of it only when nothing else is wrong.
     if problems := problems or taken:
         raise _invalid(target, problems)
-    await space.bench.do(options.size, _warn, resource, obj, None, options)
     if options.may_not_create:
         space.confirm_creation(options.user, target)
-    await space.bench.do(
-        effort.to_admit(target, options.size), space.admission.check, "CREATE", target, obj, None, options
-    )
+    await space.bench.do(effort.to_admit(target, options.size), _admit, space, "CREATE", target, obj, None, options)
     if space.admission.concerns(resource, "CREATE", target.subresource):
         await space.admission.validate("CREATE", target, obj, None, options)
     stored = await space.converter.for_storage(resource, obj)
@@ -232,8 +233,7 @@ async def _replace(
     problems += await checks.judge(obj, old, problems, options.warn)
     if problems := problems or taken:
         raise _invalid(target, problems)
-    await space.bench.do(size, _warn, resource, obj, old, options)
-    await space.bench.do(effort.to_admit(target, size), space.admission.check, "UPDATE", target, obj, old, options)
+    await space.bench.do(effort.to_admit(target, size), _admit, space, "UPDATE", target, obj, old, options)
     if asked:
         await space.admission.validate("UPDATE", target, obj, old, options)
     stored = await space.converter.for_storage(resource, obj)
@@ -259,13 +259,18 @@ def _prepare_update(behaviour: Behaviour, target: Target, obj: Object, old: Obje
         behaviour.prepare_update(obj, old)
 
 
-def _warn(resource: Resource, obj: Object, old: Object | None, options: WriteOptions) -> None:
+def _admit(
+    space: Space, operation: str, target: Target, obj: Object, old: Object | None, options: WriteOptions
+) -> None:
+    """Warn of what is valid and yet unwise, and refuse what the rules of this space do not allow."""
+    resource = target.resource
     if resource.behaviour is not None:
         for text in resource.behaviour.warnings(obj, old):
             options.warn(text)
     if resource.is_custom and "finalizers" in obj["metadata"]:
         for text in finalizer_warnings(obj["metadata"], old["metadata"] if old else None):
             options.warn(text)
+    space.admission.check(operation, target, obj, old, options)
 
 
 def _named(space: Space, target: Target, obj: Object) -> Target:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from kubekit.errors import OMITTED, FieldError, FieldProblem
@@ -51,13 +50,15 @@ class RuleSet:
         self, errors: list[FieldError], new: Value, old: Value = None, path: str = "", warn: Warn | None = None
     ) -> Iterator[None]:
         """The same in steps, for who has others to look after in between: none takes longer than one rule may."""
-        if self._root is None:
+        if self._root is None or new is None:
             return
         evaluation = _Evaluation(errors, warn)
         relation = UNRELATED if old is None else Relation.of_objects(new, old, self._root.schema)
-        # The error that says that too much is spent is among the errors by then; no further rule may run.
-        with suppress(CostExceeded):
+        try:
             yield from evaluation.visit(self._root, new, old, path, relation)
+        except CostExceeded:
+            # The error that says so is among the errors by then; no further rule may run.
+            return
 
 
 def compile_rules(schema: Schema) -> RuleSet:
@@ -73,35 +74,29 @@ class _Evaluation:
         self._budget = Budget()
 
     def visit(self, place: RuledNode, new: Value, old: Value, path: str, relation: Relation) -> Iterator[None]:
-        if new is None:
-            return
         if place.rules:
             yield from self._apply(place, new, old, path, relation)
-        if isinstance(new, list):
-            yield from self._visit_list(place, new, old, path, relation)
-        elif isinstance(new, dict):
-            yield from self._visit_object(place, new, old if isinstance(old, dict) else {}, path, relation)
+        if isinstance(new, dict):
+            before = old if isinstance(old, dict) else {}
+            for key, inner in place.properties.items():
+                value = new.get(key)
+                if value is not None:
+                    below = f"{path}.{key}" if path else key
+                    yield from self.visit(inner, value, before.get(key), below, relation.member(key))
+            if place.additional is not None:
+                yield from self._visit_values(place.additional, new, before, path, relation)
+        elif isinstance(new, list) and place.items is not None:
+            find_old = by_keys(place.schema, old)
+            for index, item in enumerate(new):
+                if item is not None:
+                    yield from self.visit(place.items, item, find_old(item), f"{path}[{index}]", relation.item(index))
 
-    def _visit_list(
-        self, place: RuledNode, new: list[Value], old: Value, path: str, relation: Relation
-    ) -> Iterator[None]:
-        if place.items is None:
-            return
-        find_old = by_keys(place.schema, old)
-        for index, item in enumerate(new):
-            yield from self.visit(place.items, item, find_old(item), f"{path}[{index}]", relation.item(index))
-
-    def _visit_object(
+    def _visit_values(
         self, place: RuledNode, new: dict[str, Any], old: dict[str, Any], path: str, relation: Relation
     ) -> Iterator[None]:
-        if place.additional is not None:
-            for key, value in new.items():
-                yield from self.visit(place.additional, value, old.get(key), f"{path}[{key}]", relation.member(key))
-        for key, inner in place.properties.items():
-            value = new.get(key)
+        for key, value in new.items():
             if value is not None:
-                below = f"{path}.{key}" if path else key
-                yield from self.visit(inner, value, old.get(key), below, relation.member(key))
+                yield from self.visit(place, value, old.get(key), f"{path}[{key}]", relation.member(key))
 
     def _apply(self, place: RuledNode, new: Value, old: Value, path: str, relation: Relation) -> Iterator[None]:
         try:

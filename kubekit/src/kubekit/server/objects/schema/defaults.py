@@ -26,11 +26,14 @@ def _defaults(schema: Schema) -> Trail | None:
 def _fill(value: Any, defaults: Trail) -> None:
     if isinstance(value, dict):
         for name, below in defaults.members:
-            member = value.get(name, MISSING)
-            if below.found and (member is MISSING or (member is None and not below.schema.nullable)):
-                member = value[name] = _default(below)
-            if below.goes_on and member is not MISSING:
-                _fill(member, below)
+            if name not in value:
+                if not below.found:
+                    continue
+                value[name] = _default(below)
+            elif value[name] is None and below.found and not below.schema.nullable:
+                value[name] = _default(below)
+            if below.goes_on:
+                _fill(value[name], below)
         if defaults.additional:
             for name in value.keys() - defaults.schema.properties.keys():
                 value[name] = _filled(value[name], defaults.additional)
