@@ -80,10 +80,12 @@ class GroupWriter:
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
-        self._arrived: queue.SimpleQueue[_Submitted | _Job | None] = queue.SimpleQueue()
+        self._arrived: queue.SimpleQueue[list[_Submitted] | _Job | None] = queue.SimpleQueue()
         high_water.verify(path, database.newest_revision(connection))
         self._high_water = HighWater(path)
         self._handover = Handover()
+        self._round: list[_Submitted] = []
+        """What was submitted in this round of the event loop, which does not stop for the thread in between."""
         self._failure: Exception | None = None
         self._owed: list[tuple[Sequence[str], Mapping[str, Any]]] = []
         """Statements that are still to be run, before anything else is written."""
@@ -91,8 +93,20 @@ class GroupWriter:
         self._thread.start()
 
     def submit(self, write: Write, written: Written) -> None:
-        self._arrived.put((write, written))
-        self._handover.come_by()
+        if not self._round:
+            asyncio.get_running_loop().call_soon(self._pass_on)
+        self._round.append((write, written))
+
+    def _pass_on(self) -> None:
+        if self._round:
+            self._arrived.put(self._round)
+            self._round = []
+            self._handover.come_by()
+
+    def _put(self, job: _Job | None) -> None:
+        """None is the end."""
+        self._pass_on()
+        self._arrived.put(job)
 
     def run(self, statements: Sequence[str], values: Mapping[str, Any], done: asyncio.Future[None]) -> None:
         def job(connection: sqlite3.Connection) -> None:
@@ -108,7 +122,7 @@ class GroupWriter:
             finally:
                 self._handover.put(done.get_loop(), _tell, done, failure)
 
-        self._arrived.put(job)
+        self._put(job)
 
     def compact(self, revision: int) -> None:
         def step(connection: sqlite3.Connection) -> None:
@@ -116,17 +130,17 @@ class GroupWriter:
                 # What has arrived meanwhile comes first, so that a write never waits long.
                 self._arrived.put(step)
 
-        self._arrived.put(step)
+        self._put(step)
 
     def resume(self) -> None:
         def job(_: sqlite3.Connection) -> None:
             if self._failure is not None and database.may_pass(self._failure):
                 self._failure = None
 
-        self._arrived.put(job)
+        self._put(job)
 
     async def close(self) -> None:
-        self._arrived.put(None)
+        self._put(None)
         await asyncio.get_running_loop().run_in_executor(None, self._thread.join)
         # What stays in the log is as safe there as in the file.
         with suppress(sqlite3.OperationalError):
@@ -143,15 +157,15 @@ class GroupWriter:
             except queue.Empty:
                 group, size = self._commit(group), 0
                 continue
-            if isinstance(arrived, tuple):
-                group.append(arrived)
-                size += len(arrived[0].value)
+            if isinstance(arrived, list):
+                group += arrived
+                size += sum(len(write.value) for write, _ in arrived)
                 if len(group) < _GROUP and size < _GROUP_BYTES:
                     continue
             group, size = self._commit(group), 0
             if arrived is None:
                 return
-            if not isinstance(arrived, tuple):
+            if not isinstance(arrived, list):
                 self._run(arrived)
 
     def _run(self, job: _Job) -> None:
