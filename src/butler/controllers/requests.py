@@ -96,6 +96,10 @@ class Requests(Reconciler[R], ABC, Generic[R]):
     def ending(self, obj: R) -> Any:
         """The status while it goes."""
 
+    def never_begun(self, obj: R) -> Any:
+        """The status of one that goes before anything was asked for it."""
+        return obj.status
+
     @abstractmethod
     def is_settled(self, obj: R) -> bool:
         """Whether a change of the account is of no interest."""
@@ -138,7 +142,7 @@ class Requests(Reconciler[R], ABC, Generic[R]):
 
     async def finalize(self, obj: R) -> Outcome:
         if not was_attempted(obj):
-            return Outcome()
+            return Outcome(self.never_begun(obj))
         if obj.metadata.annotations.get(FORCED) == "true":
             self.tell(obj, Note("Abandoned", f"{self.name_of(obj)} was let go without asking.", "Warning"))
             return Outcome()

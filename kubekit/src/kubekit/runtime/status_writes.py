@@ -51,6 +51,11 @@ def difference(old: Status, new: Status) -> Status:
     return patch
 
 
+def has_last_words(obj: Any, status: Any) -> bool:
+    """Whether a controller's last words about an object that goes are worth a write of their own."""
+    return status is not None and wire(status) != status_of(obj)
+
+
 def flipped(old: Status, new: Status) -> list[dict[str, Any]]:
     """The conditions of `new` whose status is another than before, or that are new and hold."""
     before = {one["type"]: one["status"] for one in old.get("conditions", ())}
