@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, NamedTuple
+
+from kubekit.testing import deterministic_loop
+from kubekit.testing.deterministic_loop import Loop
 
 Observe = Callable[[Any], Awaitable[object]]
 """Runs a world of its own with the field at this value, and answers with what could be seen besides the field itself:
@@ -24,3 +28,8 @@ class Refusal(NamedTuple):
     observe: Observe
     value: Any
     message: str
+
+
+async def in_virtual_time(main: Callable[[Loop], Coroutine[Any, Any, object]]) -> object:
+    """What happens in a world that has a loop and a clock of its own, where an hour passes in no time."""
+    return await asyncio.to_thread(deterministic_loop.run, main, 1)
