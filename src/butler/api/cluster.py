@@ -24,7 +24,7 @@ from kubekit.model.resource import (
 from kubekit.model.status import Status
 
 from .cluster_addons import ClusterAddons
-from .model import DnsLabel, Duration, KubernetesVersion, Resource
+from .model import NOT_YET, REFUSED, DnsLabel, Duration, KubernetesVersion, Resource
 from .shared import ControlPlaneResources, IPRange, LocalRef, NsRef, Platform, ProviderRef
 
 DEFAULT_CPU = 4
@@ -63,17 +63,17 @@ class Talos(Model):
 class OperatingSystem(Model):
     """What the machines run."""
 
-    type: Literal["rocky", "flatcar", "talos", "kairos", "bottlerocket"] = "rocky"
+    type: Annotated[Literal["rocky", "flatcar", "talos", "kairos", "bottlerocket"], NOT_YET] = "rocky"
     """Family."""
-    version: str = "9.5"
+    version: Annotated[str, NOT_YET] = "9.5"
     """Version of the family."""
     image_ref: str | None = None
     """Exact image of the provider; wins over type and version."""
-    schematic_id: str | None = None
+    schematic_id: Annotated[str | None, REFUSED] = None
     """Image Factory schematic; an ImageSync brings the image to the provider."""
     ssh_authorized_key: str | None = None
     """SSH public key, except for Talos; left out, that of the ButlerConfig."""
-    talos: Talos | None = None
+    talos: Annotated[Talos | None, NOT_YET] = None
     """Needed when type is talos."""
 
 
@@ -150,7 +150,7 @@ class Workers(Model):
 class ControlPlane(Model):
     """The cluster's own control plane."""
 
-    type: Literal["Hosted", "Standalone"] = "Hosted"
+    type: Annotated[Literal["Hosted", "Standalone"], REFUSED] = "Hosted"
     """Hosted runs as pods in the management cluster, Standalone on machines of its own."""
     replicas: Annotated[int, Meta(ge=1, le=3)] | None = None
     """API server replicas; left out, the engine decides."""
@@ -175,7 +175,7 @@ class Networking(Model):
     """Addresses of Services."""
     load_balancer_pool: IPRange | None = None
     """Addresses for LoadBalancer Services; left out, they come from the provider's pools."""
-    lb_pool_size: Positive | None = None
+    lb_pool_size: Annotated[Positive | None, NOT_YET] = None
     """How many such addresses to take from the pools."""
 
 
@@ -199,7 +199,7 @@ class NutanixOverride(Model):
     """Subnet."""
     image_uuid: str | None = None
     """Image."""
-    storage_container_uuid: str | None = None
+    storage_container_uuid: Annotated[str | None, NOT_YET] = None
     """Storage container."""
 
 
@@ -296,7 +296,7 @@ class TenantClusterSpec(Model):
     """metalLBPool here is another way to write networking.loadBalancerPool."""
     time_servers: tuple[str, ...] = ()
     """Time servers; left out, those of the provider, then of the platform."""
-    workspaces: WorkspacePolicy | None = None
+    workspaces: Annotated[WorkspacePolicy | None, NOT_YET] = None
     """Development workspaces."""
 
 

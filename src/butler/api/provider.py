@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from kubekit.model.resource import AGE, Column, Model, Positive, Rule, Time
 from kubekit.model.status import Status
 
-from .model import Resource
+from .model import NOT_YET, Resource
 from .sections.aws import AwsSection
 from .sections.azure import AzureSection
 from .sections.gcp import GcpSection
@@ -24,20 +24,20 @@ class PoolRef(Model):
 
     name: str
     """NetworkPool beside this object."""
-    priority: int = 0
+    priority: Annotated[int, NOT_YET] = 0
     """Lower goes first."""
 
 
 class LoadBalancerPolicy(Model):
     """How tenants get addresses for LoadBalancer Services."""
 
-    allocation_mode: Literal["static", "elastic"] = "static"
+    allocation_mode: Annotated[Literal["static", "elastic"], NOT_YET] = "static"
     """A fixed block, or one that grows and shrinks."""
     default_pool_size: Positive = 8
     """Addresses per tenant, static."""
-    initial_pool_size: Positive = 2
+    initial_pool_size: Annotated[Positive, NOT_YET] = 2
     """Addresses to begin with, elastic."""
-    growth_increment: Positive = 2
+    growth_increment: Annotated[Positive, NOT_YET] = 2
     """Addresses per step, elastic."""
 
 
@@ -58,7 +58,7 @@ class ProviderNetwork(Model):
     pool_refs: tuple[PoolRef, ...] = ()
     """Pools; needed for ipam."""
     load_balancer: LoadBalancerPolicy | None = None
-    quota_per_tenant: TenantQuota | None = None
+    quota_per_tenant: Annotated[TenantQuota | None, NOT_YET] = None
     subnet: str | None = None
     """Network the machines are in."""
     gateway: str | None = None
@@ -129,7 +129,7 @@ class ProviderConfigSpec(Model):
     azure: AzureSection | None = None
     aws: AwsSection | None = None
     gcp: GcpSection | None = None
-    local: LocalSection | None = None
+    local: Annotated[LocalSection | None, NOT_YET] = None
     simulated: SimulatedSection | None = None
     external: ExternalSection | None = None
     network: ProviderNetwork = ProviderNetwork()

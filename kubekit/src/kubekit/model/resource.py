@@ -224,6 +224,11 @@ REQUIRED = Meta(extra={"required": True})
 """The CRD requires the field although the class can be built, or read, without it."""
 
 
+def remark(text: str) -> Meta:
+    """A sentence behind the description of the field, and of every field in it."""
+    return Meta(extra={"remark": text})
+
+
 def keyed_by(*keys: str) -> Meta:
     """A list whose items are told apart by these fields, so that several writers can share it."""
     return Meta(extra_json_schema={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)})
