@@ -50,8 +50,24 @@ class TenantQuota(Model):
     """For nodes."""
 
 
+_NAMES_POOLS = "(has(self.poolRefs) && size(self.poolRefs) > 0)"
+
+
 class ProviderNetwork(Model):
     """Where addresses come from, and network defaults."""
+
+    rules = (
+        Rule(
+            f"self.mode != 'ipam' || {_NAMES_POOLS}",
+            "mode ipam needs a NetworkPool to take addresses from",
+            missing=".poolRefs",
+        ),
+        Rule(
+            f"self.mode == 'ipam' || !({_NAMES_POOLS})",
+            "NetworkPools are for mode ipam; in mode cloud the provider itself gives addresses",
+            forbidden=".poolRefs",
+        ),
+    )
 
     mode: Literal["ipam", "cloud"] = "cloud"
     """From NetworkPools, or from the provider itself."""
@@ -81,6 +97,11 @@ class ProviderLimits(Model):
 class ProviderScope(Model):
     """Who may use the provider."""
 
+    rules = (
+        Rule("self.type != 'team' || has(self.teamRef)", "type team needs the team's name", missing=".teamRef"),
+        Rule("self.type == 'team' || !has(self.teamRef)", "a team is for type team alone", forbidden=".teamRef"),
+    )
+
     type: Literal["platform", "team"] = "platform"
     """Everyone, or one team."""
     team_ref: LocalRef | None = None
@@ -88,6 +109,7 @@ class ProviderScope(Model):
 
 
 _WITHOUT_CREDENTIALS = ("local", "simulated", "external")
+_CLOUDS = ("azure", "aws", "gcp")
 _NESTED_CREDENTIALS = ("harvester", "nutanix", "proxmox", "azure", "aws", "gcp")
 
 
@@ -98,6 +120,30 @@ def _credentials_rule() -> Rule:
         " || ".join([*either, "has(self.credentialsRef)", *nested]),
         "here or in the section of the provider, except for local, simulated and external",
         ".credentialsRef",
+    )
+
+
+_KIND = "(has(self.provider) ? self.provider : has(self.type) ? self.type : '')"
+
+
+def _section_rules() -> tuple[Rule, ...]:
+    """The section of the provider is there, and none of another."""
+    needed = (
+        Rule(f"{_KIND} != '{name}' || has(self.{name})", f"provider {name} needs it", missing=f".{name}")
+        for name in (*_NESTED_CREDENTIALS, "external")
+    )
+    only = (
+        Rule(f"!has(self.{name}) || {_KIND} == '{name}'", f"it is for provider {name} alone", forbidden=f".{name}")
+        for name in (*_NESTED_CREDENTIALS, *_WITHOUT_CREDENTIALS)
+    )
+    return (*needed, *only)
+
+
+def _addresses_rule() -> Rule:
+    return Rule(
+        f"!({_KIND} in {list(_CLOUDS)}) || !has(self.network) || self.network.mode != 'ipam'",
+        "a cloud gives addresses itself; NetworkPools are for data centres",
+        forbidden=".network.mode",
     )
 
 
@@ -114,6 +160,8 @@ class ProviderConfigSpec(Model):
             "provider and type are two names of one field and must be equal",
         ),
         _credentials_rule(),
+        *_section_rules(),
+        _addresses_rule(),
     )
 
     provider: ProviderType | None = None
@@ -163,6 +211,10 @@ class ProviderConfigStatus(Status):
 
     provider: ProviderType | None = None
     """Kind of infrastructure, whichever way the spec says it."""
+    scope: Literal["platform", "team"] | None = None
+    """Who may use it, whether the spec says it or not."""
+    network_mode: Literal["ipam", "cloud"] | None = None
+    """Where addresses come from, whether the spec says it or not."""
     ready: bool | None = None
     """Can be used."""
     validated: bool | None = None
@@ -181,8 +233,9 @@ class ProviderConfig(
     plural="providerconfigs",
     short="pc",
     columns=(
-        Column("Provider", ".spec.provider"),
-        Column("Scope", ".spec.scope.type"),
+        Column("Provider", ".status.provider"),
+        Column("Scope", ".status.scope"),
+        Column("Mode", ".status.networkMode"),
         Column("Ready", ".status.ready", "boolean"),
         Column("Validated", ".status.validated", "boolean"),
         AGE,

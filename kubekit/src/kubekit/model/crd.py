@@ -157,7 +157,9 @@ def _object(info: types.StructType, *, defaults: bool) -> Schema:
 
 def _rule(rule: Rule) -> Schema:
     written = {"rule": rule.expression, "message": rule.message}
-    return {**written, "reason": "FieldValueRequired", "fieldPath": rule.missing} if rule.missing else written
+    if rule.missing:
+        return {**written, "reason": "FieldValueRequired", "fieldPath": rule.missing}
+    return {**written, "reason": "FieldValueForbidden", "fieldPath": rule.forbidden} if rule.forbidden else written
 
 
 def _default(field: types.Field) -> Any:

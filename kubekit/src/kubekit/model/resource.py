@@ -36,6 +36,8 @@ class Rule(Struct, frozen=True):
     message: str
     missing: str = ""
     """The field to name as required when the rule does not hold, such as `.cpu`."""
+    forbidden: str = ""
+    """The field to name as forbidden when the rule does not hold."""
 
 
 class ModelType(msgspec.StructMeta):
