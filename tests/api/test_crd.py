@@ -123,8 +123,8 @@ TABLE = {
     "Workers:string=.status.observedState.workers.ready; Endpoint:string=.status.controlPlaneEndpoint",
     "TenantAddon": "Cluster:string=.spec.clusterRef.name; Addon:string=.spec.addon; Version:string=.spec.version; "
     "Phase:string=.status.phase; Installed:string=.status.installedVersion",
-    "ProviderConfig": "Provider:string=.spec.provider; Scope:string=.spec.scope.type; Ready:boolean=.status.ready; "
-    "Validated:boolean=.status.validated",
+    "ProviderConfig": "Provider:string=.status.provider; Scope:string=.status.scope; Mode:string=.status.networkMode; "
+    "Ready:boolean=.status.ready; Validated:boolean=.status.validated",
     "MachineRequest": "Machine:string=.spec.machineName; Role:string=.spec.role; Phase:string=.status.phase; "
     "IP:string=.status.ipAddress",
     "LoadBalancerRequest": "Cluster:string=.spec.clusterName; Phase:string=.status.phase; "

@@ -263,6 +263,32 @@ def test_workers_are_counted_over_all_clusters() -> None:
     assert not Quota().verdict(scope_of(cluster(workers={"replicas": 2}), world)).done
 
 
+def test_a_limit_of_a_provider_counts_what_is_on_it() -> None:
+    elsewhere = older("first", workers={"replicas": 3}, providerConfigRef={"name": "other"})
+    limited = provider(limits={"maxClustersPerTeam": 1, "maxNodesPerTeam": 3})
+    wanted = cluster(workers={"replicas": 3})
+    assert Quota().verdict(scope_of(wanted, surroundings(limited, provider("other"), elsewhere))).done
+    meant = older("second", providerConfigRef={"name": "simulated"})
+    assert not Quota().verdict(scope_of(wanted, surroundings(limited, provider("other"), elsewhere, meant))).done
+
+
+def test_what_a_cluster_was_made_with_counts_whatever_the_default_is_now() -> None:
+    made_with = {"providerConfigRef": {"name": "other", "namespace": "butler-system"}}
+    limited = provider(limits={"maxClustersPerTeam": 1})
+    world = surroundings(limited, provider("other"), older("first", status=made_with))
+    assert Quota().verdict(scope_of(cluster(), world)).done
+
+
+def test_a_limit_counts_the_clusters_of_the_team_alone() -> None:
+    """All teams are in one namespace where a platform keeps them in none."""
+    limited = provider(limits={"maxClustersPerTeam": 1})
+    teams = (team("web", resourceLimits={"maxClusters": 1, "maxTotalNodes": 1}), team("data"))
+    world = surroundings(limited, *teams, older("first", teamRef={"name": "data"}), older("second"))
+    assert Quota().verdict(scope_of(cluster(teamRef={"name": "web"}), world)).done
+    world = surroundings(limited, *teams, older("first", teamRef={"name": "web"}))
+    assert not Quota().verdict(scope_of(cluster(teamRef={"name": "web"}), world)).done
+
+
 def test_what_nobody_asked_for_is_no_difference() -> None:
     wanted = {"spec": {"a": 1, "b": [1, 2]}}
     assert differences({"spec": {"a": 1, "b": [1, 2], "c": 3}, "status": {}}, wanted) == []
