@@ -19,6 +19,7 @@ from butler.errors import CredentialsInvalid
 from butler.providers.simulated.faults import Trouble
 from butler.providers.simulated.provider import Simulated
 from kubekit.client.protocol import Selection, Signal
+from kubekit.errors import Invalid
 from kubekit.testing.faults import Faults, FaultyClient
 from tests.controllers.requests_world import SYSTEM, World
 
@@ -139,6 +140,20 @@ async def test_a_machine_that_was_switched_off_is_shown_and_so_is_its_return(wor
     assert shown(await world.request()) == ("True", "VMRunning")
 
 
+async def test_a_machine_that_was_made_is_not_changed_and_a_request_that_failed_can_be(world: World) -> None:
+    await world.machine(config="missing")
+    await asyncio.sleep(5)
+    await world.config(simulated={"bootDelay": "0s"})
+    await world.client.patch(MachineRequest, "cp-0", {"spec": {"providerRef": {"name": "lab"}, "cpu": 4}}, SYSTEM)
+    await asyncio.sleep(30)
+    assert world.datacentre.machines()[0].cpu == 4
+    with pytest.raises(Invalid, match="a machine that was asked for cannot be changed"):
+        await world.client.patch(MachineRequest, "cp-0", {"spec": {"cpu": 8}}, SYSTEM)
+    request = await world.request()
+    assert (request.spec.cpu, shown(request)) == (4, ("True", "VMRunning"))
+    await world.client.patch(MachineRequest, "cp-0", {"metadata": {"labels": {"rack": "a"}}}, SYSTEM)
+
+
 async def test_an_outage_delays_a_machine_and_does_not_fail_it(world: World) -> None:
     """Rule 12."""
     world.troubles = lambda number, verb: Trouble.BEFORE
@@ -203,7 +218,8 @@ async def test_wrong_credentials_fail_and_heal_when_the_secret_changes(world: Wo
     world.before_connecting = judge
     world.instead = lambda: Simulated(world.datacentre, "lab", SimulatedSection(boot_delay="0s"))
     await world.secret(password=CANARY)
-    await world.config(provider="proxmox", credentialsRef={"name": "login"})
+    section = {"endpoint": "https://pve", "nodes": ["a"], "storage": "b"}
+    await world.config(provider="proxmox", proxmox=section, credentialsRef={"name": "login"})
     await world.machine()
     await asyncio.sleep(5)
     assert (await world.request()).status.failure_reason == "CredentialsInvalid"

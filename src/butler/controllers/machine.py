@@ -16,7 +16,7 @@ from kubekit.runtime.manager import Manager
 from kubekit.runtime.reconciler import Note, Outcome
 
 from .accounts import Account, Accounts
-from .requests import PROGRESSING, READY, Requests, changed, known_of
+from .requests import PROGRESSING, READY, Requests, changed, halted, known_of
 
 FINALIZER = f"machinerequest.{GROUP}/finalizer"
 VM_DELETED, VM_STOPPED, VM_NOT_FOUND = "VMDeleted", "VMStopped", "VMNotFound"
@@ -138,12 +138,10 @@ class Machines(Requests[MachineRequest]):
         if obj.status.phase is MachinePhase.RUNNING and reason != VM_DELETED:
             # That nobody can look at a machine does not mean that it does not run.
             return changed(obj.status, condition(READY, "Unknown", reason, message))
-        progress = obj.status.condition(PROGRESSING)
-        ended = () if progress is None else (condition(PROGRESSING, False, "Failed", "It waits for someone."),)
         return changed(
             obj.status,
             condition(READY, False, reason, message),
-            *ended,
+            *halted(obj.status),
             phase=MachinePhase.FAILED,
             failure_reason=reason,
             failure_message=message,

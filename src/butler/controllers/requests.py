@@ -243,6 +243,13 @@ def changed(status: S, *conditions: Condition, **fields: Any) -> S:
     return structs.replace(status, conditions=merged(status.conditions, *conditions), **fields)
 
 
+def halted(status: Status, reason: str = "Failed") -> tuple[Condition, ...]:
+    """That nothing goes on, said of what was begun; what never was must not look as if."""
+    if status.condition(PROGRESSING) is None:
+        return ()
+    return (condition(PROGRESSING, False, reason, "It waits for someone."),)
+
+
 def known_of(id_: str | None, task: str | None) -> Known:
     return Known(id_ or "", task or "")
 

@@ -91,7 +91,8 @@ def schema_of(kind: type[Resource]) -> Schema:
         part, _ = _schema(field.type, defaults=name == "spec")
         properties[name] = _described(part, field.type, _field_texts(kind).get(name, ""))
     said = _remark(parts["spec"].type) if "spec" in parts else ""
-    return {"type": "object", "description": _joined(_summary(kind), said), "properties": properties}
+    root: Schema = {"type": "object", "description": _joined(_summary(kind), said), "properties": properties}
+    return {**root, **_validations(kind)}
 
 
 def _schema(info: types.Type, *, defaults: bool) -> tuple[Schema, bool]:
@@ -150,9 +151,12 @@ def _object(info: types.StructType, *, defaults: bool) -> Schema:
     schema: Schema = {"type": "object", "description": _summary(info.cls), "properties": properties}
     if required:
         schema["required"] = required
-    if rules := getattr(info.cls, "rules", ()):
-        schema["x-kubernetes-validations"] = [_rule(rule) for rule in rules]
-    return schema
+    return {**schema, **_validations(info.cls)}
+
+
+def _validations(cls: type) -> Schema:
+    rules: tuple[Rule, ...] = getattr(cls, "rules", ())
+    return {"x-kubernetes-validations": [_rule(rule) for rule in rules]} if rules else {}
 
 
 def _rule(rule: Rule) -> Schema:
