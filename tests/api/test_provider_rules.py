@@ -104,6 +104,15 @@ async def test_a_cloud_takes_no_addresses_from_pools(space: MemorySpace, kind: s
     assert [path for path, _ in found] == ["spec.network.mode"]
 
 
+@pytest.mark.parametrize("kind", ["azure", "aws"])
+async def test_one_key_is_not_enough_where_several_are_needed(space: MemorySpace, kind: str) -> None:
+    reference = {"credentialsRef": {"name": "login", "key": "mine"}}
+    said = f"Forbidden: provider {kind} needs several keys of the Secret, which have their customary names"
+    assert await refusals(space, spec_for(kind, **reference)) == [("spec.credentialsRef.key", said)]
+    nested = spec_for(kind, **{kind: {**SECTIONS[kind], **reference}})
+    assert await refusals(space, nested) == [(f"spec.{kind}.credentialsRef.key", said)]
+
+
 async def test_a_subnet_of_azure_by_its_id_says_the_network_too(space: MemorySpace) -> None:
     azure = {name: value for name, value in SECTIONS["azure"].items() if name != "vnetName"}
     whole = {**azure, "subnetName": "/subscriptions/a/resourceGroups/b/providers/c/virtualNetworks/d/subnets/e"}

@@ -11,6 +11,7 @@ import pytest
 from butler.api import KINDS
 from butler.api.cluster import TenantCluster
 from butler.api.fields import Effect, Field, acts_at_all, fields_of, idle_fields
+from butler.api.provider import ProviderConfig
 from butler.api.workspace import Workspace
 from butler.local.installation import NAMESPACE, install_definitions
 from butler.local.system import install_policies
@@ -120,7 +121,9 @@ def document(kind: type[Resource], path: str, value: Any) -> Any:
     schema = crd.schema_of(kind)["properties"]["spec"]
     made = at(Field("spec", schema), path.split(".")[1:], value)
     if kind.address.kind == "ProviderConfig":
-        made |= {"provider": "simulated"}
+        made |= {"provider": "local" if path.startswith("spec.local") else "simulated"}
+        if "poolRefs" in path:
+            made["network"]["mode"] = "ipam"
     return made
 
 
@@ -151,3 +154,25 @@ def test_what_is_in_a_field_that_does_not_act_does_not_either() -> None:
         for field in idle_fields(kind):
             inside = [one for one in fields_of(kind) if one.path.startswith(f"{field.prefix}.")]
             assert all(one.effect is Effect.NOT_YET for one in inside)
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ({"provider": "simulated"}, ["spec.network.subnet, spec.network.gateway, spec.network.dnsServers do"]),
+        (
+            {"type": "harvester", "harvester": {"networkName": "a/b"}, "credentialsRef": {"name": "login"}},
+            ["spec.network.subnet, spec.network.gateway do"],
+        ),
+        ({"provider": "external", "external": {"name": "tinycloud"}}, []),
+    ],
+    ids=["simulated", "harvester", "external"],
+)
+async def test_so_is_a_field_that_means_nothing_on_a_provider(
+    client: HttpClient, writer: Writer, spec: dict[str, Any], told: list[str]
+) -> None:
+    network = {"subnet": "10.0.0.0/24", "gateway": "10.0.0.1", "dnsServers": ["10.0.0.53"], "timeServers": ["ntp"]}
+    wanted = {"metadata": {"name": "lab", "namespace": SPACE}, "spec": {**spec, "network": network}}
+    await client.create(wanted, ProviderConfig.address)
+    kind = spec.get("provider") or spec["type"]
+    assert writer.told() == [f"{text} not act on provider {kind}" for text in told]

@@ -10,9 +10,12 @@ from kubekit.model.resource import Object
 from . import KINDS
 from .fields import Field, acts_at_all, idle_fields
 from .model import GROUP, VERSION, Resource
+from .provider import NETWORK_FIELDS, ProviderConfig
 
 _CHANGED = "oldObject == null || object.?spec != oldObject.?spec"
 """Who writes labels or finalizers has seen the warning before, or is no person."""
+
+_PROVIDER = "object.?spec.?provider.orValue(object.?spec.?type.orValue(''))"
 
 
 def warning_policies() -> Iterator[tuple[str, Object]]:
@@ -24,6 +27,8 @@ def warning_policies() -> Iterator[tuple[str, Object]]:
         if kind not in idle and (fields := list(idle_fields(kind))):
             name = f"{kind.address.plural}-not-yet.{GROUP}"
             yield name, _policy([kind], _field_validation(), idle=_written(fields))
+    variables = {"kind": _PROVIDER, "idle": _without_effect()}
+    yield f"providerconfigs-network.{GROUP}", _policy([ProviderConfig], _network_validation(), **variables)
 
 
 def _policy(kinds: list[type[Resource]], validation: Object, **variables: str) -> Object:
@@ -59,6 +64,24 @@ def _field_validation() -> Object:
         "message": "some of its fields do not act yet",
         "messageExpression": said,
     }
+
+
+def _network_validation() -> Object:
+    verb = "(variables.idle.size() == 1 ? ' does' : ' do')"
+    return {
+        "expression": "variables.idle.size() == 0",
+        "message": "some of its fields do not act on this provider",
+        "messageExpression": f"variables.idle.join(', ') + {verb} + ' not act on provider ' + variables.kind",
+    }
+
+
+def _without_effect() -> str:
+    """The paths of those fields that somebody has set for a provider on which they mean nothing."""
+    named = [
+        f"object.?spec.?network.?{name}.hasValue() && !(variables.kind in {list(where)}) ? 'spec.network.{name}' : ''"
+        for name, where in NETWORK_FIELDS.items()
+    ]
+    return f"[{', '.join(named)}].filter(one, one != '')"
 
 
 def _written(fields: list[Field]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from kubekit.model.resource import AGE, Column, Model, Positive, Rule, Time
@@ -76,13 +77,22 @@ class ProviderNetwork(Model):
     load_balancer: LoadBalancerPolicy | None = None
     quota_per_tenant: Annotated[TenantQuota | None, NOT_YET] = None
     subnet: str | None = None
-    """Network the machines are in."""
+    """Network of the workers of tenant clusters as CIDR, on Proxmox VE; elsewhere the infrastructure knows it."""
     gateway: str | None = None
-    """Gateway."""
+    """Gateway of the workers of tenant clusters, on Proxmox VE; elsewhere the infrastructure knows it."""
     dns_servers: tuple[str, ...] = ()
-    """Name servers."""
+    """Name servers of machines, on Proxmox VE and Harvester; elsewhere the infrastructure knows them. A MachineRequest
+    with networkData has those that are in it."""
     time_servers: tuple[str, ...] = ()
-    """Time servers."""
+    """Time servers of the workers of tenant clusters that name none themselves; left out, those of the platform."""
+
+
+NETWORK_FIELDS = {
+    "subnet": ("proxmox", "external"),
+    "gateway": ("proxmox", "external"),
+    "dnsServers": ("proxmox", "harvester", "external"),
+}
+"""The fields of `network` that are of use on some infrastructures only, and on which."""
 
 
 class ProviderLimits(Model):
@@ -139,6 +149,18 @@ def _section_rules() -> tuple[Rule, ...]:
     return (*needed, *only)
 
 
+def _key_rules() -> Iterator[Rule]:
+    """Credentials of several entries are nothing that one key can name."""
+    for name in ("azure", "aws"):
+        for place, holds in (("", f"{_KIND} == '{name}'"), (f".{name}", f"has(self.{name})")):
+            ref = f"{place}.credentialsRef"
+            yield Rule(
+                f"!({holds}) || !has(self{ref}) || !has(self{ref}.key)",
+                f"provider {name} needs several keys of the Secret, which have their customary names",
+                forbidden=f"{ref}.key",
+            )
+
+
 def _addresses_rule() -> Rule:
     return Rule(
         f"!({_KIND} in {list(_CLOUDS)}) || !has(self.network) || self.network.mode != 'ipam'",
@@ -162,6 +184,7 @@ class ProviderConfigSpec(Model):
         _credentials_rule(),
         *_section_rules(),
         _addresses_rule(),
+        *_key_rules(),
     )
 
     provider: ProviderType | None = None

@@ -52,7 +52,7 @@ class SecretRef(Model):
     namespace: str | None = None
     """Its namespace; left out, that of the object that refers to it."""
     key: str | None = None
-    """One key; left out, the customary keys."""
+    """Key of the main entry; left out, the customary one."""
 
 
 class NsRef(Model):
