@@ -119,7 +119,7 @@ def test_column_paths_exist_in_the_schema() -> None:
 
 AGE_COLUMN = "Age:date=.metadata.creationTimestamp"
 TABLE = {
-    "TenantCluster": "Phase:string=.status.phase; K8s Version:string=.spec.kubernetesVersion; "
+    "TenantCluster": "Phase:string=.status.phase; K8s Version:string=.status.observedState.kubernetesVersion; "
     "Workers:string=.status.observedState.workers.ready; Endpoint:string=.status.controlPlaneEndpoint",
     "TenantAddon": "Cluster:string=.spec.clusterRef.name; Addon:string=.spec.addon; Version:string=.spec.version; "
     "Phase:string=.status.phase; Installed:string=.status.installedVersion",

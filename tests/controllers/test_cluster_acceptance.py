@@ -106,3 +106,33 @@ def test_another_account_of_the_same_kind_may_take_over() -> None:
     made = {"providerConfigRef": {"name": "simulated", "namespace": "butler-system"}}
     wanted = cluster(providerConfigRef={"name": "other"}, status=made)
     assert accept(wanted, surroundings(provider("other"))).provider.metadata.name == "other"
+
+
+ENVIRONMENT = "butler.butlerlabs.dev/environment"
+
+
+def in_environment(name: str, **more: Any) -> TenantCluster:
+    return cluster(teamRef={"name": "web"}, namespace="team-web", labels={ENVIRONMENT: name}, **more)
+
+
+def test_an_unknown_environment_is_refused_with_those_that_exist() -> None:
+    world = (
+        config(multiTenancy={"mode": "Optional"}),
+        team(environments=[{"name": "prod"}, {"name": "staging"}]),
+    )
+    assert accept(in_environment("prod"), surroundings(*world)).team is not None
+    assert refused(in_environment("prd"), *world) == (
+        "ValidationFailed",
+        f'metadata.labels[{ENVIRONMENT}]: Not found: "prd": team web has the environments prod, staging',
+    )
+
+
+def test_a_team_without_environments_knows_none() -> None:
+    message = refused(in_environment("prod"), config(multiTenancy={"mode": "Optional"}), team())[1]
+    assert message.endswith("team web has no environments")
+
+
+def test_a_cluster_stays_in_an_environment_that_its_team_has_given_up() -> None:
+    sight = surroundings(config(multiTenancy={"mode": "Optional"}), team(environments=[{"name": "staging"}]))
+    sight.put(kinds.NAMESPACE, [{"metadata": {"name": INSIDE, "labels": {ENVIRONMENT: "prod"}}}])
+    assert accept(in_environment("prod", status={"tenantNamespace": INSIDE}), sight).team is not None

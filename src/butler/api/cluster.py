@@ -24,7 +24,7 @@ from kubekit.model.resource import (
 from kubekit.model.status import Status
 
 from .cluster_addons import ClusterAddons
-from .model import DnsLabel, Duration, KubernetesVersion, Resource
+from .model import DnsLabel, Duration, KubernetesVersion, Resource, Values
 from .shared import ControlPlaneResources, IPRange, LocalRef, NsRef, Platform, ProviderRef
 
 DEFAULT_CPU = 4
@@ -360,6 +360,9 @@ class TenantClusterStatus(Status):
     """Addresses for LoadBalancer Services."""
     image_sync_ref: LocalRef | None = None
     """Image that is being brought to the provider."""
+    accepted_spec: Values | None = None
+    """The spec that was last accepted, without defaults and Helm values: the cluster stays like that while a change
+    of it is refused."""
     last_transition_time: Time | None = None
     """When the phase last changed."""
 
@@ -371,7 +374,7 @@ class TenantCluster(
     scale=Scale(".spec.workers.replicas", ".status.workerNodesReady"),
     columns=(
         Column("Phase", ".status.phase"),
-        Column("K8s Version", ".spec.kubernetesVersion"),
+        Column("K8s Version", ".status.observedState.kubernetesVersion"),
         Column("Workers", ".status.observedState.workers.ready"),
         Column("Endpoint", ".status.controlPlaneEndpoint"),
         AGE,

@@ -10,6 +10,7 @@ from butler.api.cluster import TenantCluster
 from butler.engines.kamaji.kinds import TenantControlPlane
 from butler.providers.contract import Blueprint, Templates
 from kubekit.model.resource import Address
+from kubekit.runtime.objects import wire
 
 from . import kinds, names, versions
 from .acceptance import Accepted
@@ -41,6 +42,15 @@ class Scope:
     @property
     def templates(self) -> Templates:
         return self.accepted.templates
+
+    @cached_property
+    def asked(self) -> Object:
+        """What the cluster is to be, as it is remembered once that was accepted: without Helm values, among which may
+        be secrets."""
+        spec: Object = wire(self.cluster.spec)
+        for addon in spec.get("addons", {}).values():
+            addon.pop("values", None)
+        return spec
 
     @cached_property
     def labels(self) -> dict[str, str]:
