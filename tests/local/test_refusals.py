@@ -68,10 +68,13 @@ async def test_a_cluster_is_not_ready_while_its_change_is_refused(
     await until(client, says(reason))
     status = await status_of(client)
     ready, accepted = status.condition("Ready"), status.condition("Accepted")
-    assert ready is not None and accepted is not None
-    assert message in ready.message and (accepted.status, accepted.message) == ("False", ready.message)
+    assert ready is not None
+    assert accepted is not None
+    assert message in ready.message
+    assert (accepted.status, accepted.message) == ("False", ready.message)
     assert (status.phase, status.worker_nodes_ready, status.worker_nodes_desired) == (ClusterPhase.RUNNING, 2, 2)
-    assert status.observed_state is not None and status.observed_state.kubernetes_version == "v1.31.4"
+    assert status.observed_state is not None
+    assert status.observed_state.kubernetes_version == "v1.31.4"
     undone = {name: None for name in spec if name != "kubernetesVersion"}
     await change(client, **undone, kubernetesVersion=before.spec.kubernetes_version)
     await until(client, runs("v1.31.4", 2))
@@ -85,7 +88,8 @@ async def test_too_many_workers_are_refused_and_those_there_are_stay(client: Cli
     status = await status_of(client)
     assert (status.phase, status.worker_nodes_ready, status.worker_nodes_desired) == (ClusterPhase.RUNNING, 2, 2)
     workers = status.condition("WorkersReady")
-    assert workers is not None and workers.status == "True"
+    assert workers is not None
+    assert workers.status == "True"
     await change(client, workers={"replicas": 3})
     await until(client, runs("v1.31.4", 3))
 

@@ -344,7 +344,7 @@ class TenantClusterStatus(Status):
     tenant_namespace: str | None = None
     """Namespace of the control plane and the Cluster API objects."""
     control_plane_endpoint: str | None = None
-    """API server as host:port."""
+    """API server as host:port, with a path where it shares these with others; https:// in front makes it a URL."""
     kubeconfig_secret_ref: LocalRef | None = None
     """Secret with the admin kubeconfig, in the tenant namespace."""
     provider_config_ref: NsRef | None = None
@@ -374,9 +374,11 @@ class TenantCluster(
     scale=Scale(".spec.workers.replicas", ".status.workerNodesReady"),
     columns=(
         Column("Phase", ".status.phase"),
+        Column("Ready", '.status.conditions[?(@.type=="Ready")].status'),
         Column("K8s Version", ".status.observedState.kubernetesVersion"),
         Column("Workers", ".status.observedState.workers.ready"),
         Column("Endpoint", ".status.controlPlaneEndpoint"),
+        Column("Provider", ".status.providerConfigRef.name", priority=1),
         AGE,
     ),
 ):

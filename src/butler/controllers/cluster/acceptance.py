@@ -12,7 +12,7 @@ from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig
 from butler.api.normalise import normalise
 from butler.api.provider import CREDENTIALS_VALID, ProviderConfig
 from butler.api.references import ALLOWED_NAMESPACES, serves
-from butler.api.shared import SYSTEM_NAMESPACE, TENANTS_NAMESPACE, NsRef, ProviderRef
+from butler.api.shared import DEFAULT_NAMESPACE, SYSTEM_NAMESPACE, TENANTS_NAMESPACE, NsRef, ProviderRef
 from butler.api.team import Team, TeamPhase
 from butler.providers import registry
 from butler.providers.contract import Templates
@@ -209,25 +209,31 @@ def _team(cluster: TenantCluster, config: ButlerConfig | None, sight: Lookup) ->
             raise Refused(
                 "TeamRequired", [FieldError(FieldProblem.REQUIRED, "spec.teamRef", "every cluster needs a team")]
             )
-        home = config.spec.default_namespace if config else TENANTS_NAMESPACE
-        _must_be_in(cluster, home, "clusters without a team")
+        _must_be_in(cluster, _home(config), "clusters without a team")
         return None
     team: Team | None = sight.get(Team, ref.name)
     if team is None:
         raise Refused("TeamNotFound", [FieldError(FieldProblem.NOT_FOUND, "spec.teamRef.name", "", ref.name)])
     if mode == "Disabled":
-        _must_be_in(cluster, config.spec.default_namespace if config else TENANTS_NAMESPACE, "clusters")
+        _must_be_in(cluster, _home(config), "clusters")
         return normalise(team)
     if mode == "Enforced" and team.status.phase is not TeamPhase.READY:
         raise Refused("TeamNotFound", [_invalid("spec.teamRef.name", ref.name, "the team is not ready yet")])
-    _must_be_in(cluster, team.status.namespace or ref.name, f"clusters of team {ref.name}")
+    _must_be_in(cluster, [team.status.namespace or ref.name], f"clusters of team {ref.name}")
     return normalise(team)
 
 
-def _must_be_in(cluster: TenantCluster, home: str, whose: str) -> None:
+def _home(config: ButlerConfig | None) -> tuple[str, str]:
+    """Where clusters are that are no team's: where the platform has them, or where kubectl puts what names no
+    namespace."""
+    return (config.spec.default_namespace if config else TENANTS_NAMESPACE), DEFAULT_NAMESPACE
+
+
+def _must_be_in(cluster: TenantCluster, homes: Sequence[str], whose: str) -> None:
     where = cluster.metadata.namespace
-    if where != home:
-        raise Refused("NamespaceMismatch", [_invalid("metadata.namespace", where, f"{whose} are in namespace {home}")])
+    if where not in homes:
+        detail = f"{whose} are in namespace {' or '.join(dict.fromkeys(homes))}"
+        raise Refused("NamespaceMismatch", [_invalid("metadata.namespace", where, detail)])
 
 
 def _provider(cluster: TenantCluster, team: Team | None, config: ButlerConfig | None, sight: Lookup) -> ProviderConfig:
@@ -292,11 +298,13 @@ def _knows_environment(cluster: TenantCluster, team: Team | None, sight: Lookup)
 
 
 def _may_step(cluster: TenantCluster, team: Team | None, config: ButlerConfig | None) -> None:
-    """A cluster that runs goes from minor to minor."""
+    """A cluster that runs goes from minor to minor; a new one may get its version from a team that names any."""
     seen = cluster.status.observed_state
-    if seen is None or not seen.kubernetes_version:
-        return
     wanted = settings_of(cluster, team, config).version
+    if seen is None or not seen.kubernetes_version:
+        if wrong := versions.unsupported(wanted):
+            raise Refused("ValidationFailed", [_invalid("spec.kubernetesVersion", wanted, wrong)])
+        return
     if wrong := versions.forbidden_step(seen.kubernetes_version, wanted):
         raise Refused("VersionNotAllowed", [_invalid("spec.kubernetesVersion", wanted, wrong)])
 

@@ -97,13 +97,20 @@ class TenantClusters(Reconciler[TenantCluster]):
         if scope is None:
             status = refused_status(obj.status, gates, self._clock.now())
             return Outcome(status, notes=notes_for(obj.status, status))
+        if _is_admitted(gates) and _is_uncounted(obj):
+            await self._count_workers(scope)
+            return Outcome()
         report = [*gates, *await self._go_through(scope)]
         addons = observed(scope)
         again = None
-        if report[-1][0].condition == Addons.condition and not report[-1][1].done and _all_but_last(report):
-            addons = await self._install(scope)
-            report = [*report[:-1], (report[-1][0], verdict_on(addons))]
-            again = None if report[-1][1].done else _TRY_AGAIN
+        if report[-1][0].condition == Addons.condition and not report[-1][1].done:
+            if _all_but_last(report):
+                addons = await self._install(scope)
+                report = [*report[:-1], (report[-1][0], verdict_on(addons))]
+                again = None if report[-1][1].done else _TRY_AGAIN
+            elif addons and not _is_admitted(report):
+                # Nothing is installed for a change that is refused: what there is counts.
+                report = [*report[:-1], (report[-1][0], verdict_on(addons))]
         status = status_after(scope, report, addons, self._clock.now())
         return Outcome(status, again, notes=notes_for(obj.status, status))
 
@@ -123,6 +130,16 @@ class TenantClusters(Reconciler[TenantCluster]):
             return gates, self._scope(before) if before is not None else None
         except Refused:
             return gates, None
+
+    async def _count_workers(self, scope: Scope) -> None:
+        """Write down the number of workers that nobody named: `kubectl scale` needs one to be there, and it stays
+        whatever becomes of the defaults."""
+        meta = scope.cluster.metadata
+        change = {
+            "metadata": {"resourceVersion": meta.resource_version},
+            "spec": {"workers": {"replicas": scope.settings.workers}},
+        }
+        await self._client.patch(TenantCluster, meta.name, change, meta.namespace, manager=names.MANAGER)
 
     def _refuse_absent(self, accepted: Accepted) -> None:
         """Raises Refused where the kinds of the infrastructure were not there when this process began."""
@@ -217,6 +234,15 @@ class TenantClusters(Reconciler[TenantCluster]):
 
     def _everyone(self, obj: Any) -> Iterable[str]:
         return self._informers.of(TenantCluster).keys()
+
+
+def _is_uncounted(cluster: TenantCluster) -> bool:
+    """Whether a cluster has no number of workers anywhere."""
+    return cluster.spec.workers.replicas is None and not cluster.spec.workers.pools
+
+
+def _is_admitted(report: Report) -> bool:
+    return all(verdict.done for step, verdict in report if step in GATES)
 
 
 def _all_but_last(report: Report) -> bool:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from butler.api.cluster import TenantCluster
-from butler.engines.kamaji.kinds import TenantControlPlane
+from butler.engines.kamaji.kinds import API_PATH, TenantControlPlane
 from butler.providers.contract import Blueprint, Templates
 from kubekit.model.resource import Address
 from kubekit.runtime.objects import wire
@@ -70,6 +70,14 @@ class Scope:
             return None
         host, _, port = text.rpartition(":")
         return host, int(port)
+
+    @cached_property
+    def address(self) -> str | None:
+        """The tenant's API server, and no other: behind https:// it is a URL."""
+        if self.endpoint is None or self.tenant_control_plane is None:
+            return None
+        host, port = self.endpoint
+        return f"{host}:{port}{self.tenant_control_plane.metadata.annotations.get(API_PATH, '')}"
 
     @cached_property
     def running_version(self) -> str:

@@ -17,7 +17,6 @@ from butler.providers.contract import Blueprint, Pool
 
 from . import names, versions
 
-
 TIME_SERVERS = ("pool.ntp.org",)
 """Where machines ask for the time when nobody says."""
 

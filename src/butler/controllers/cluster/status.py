@@ -45,7 +45,7 @@ def status_after(scope: Scope, report: Report, addons: tuple[ObservedAddon, ...]
         phase=phase,
         conditions=_conditions(old.conditions, report),
         tenant_namespace=scope.namespace,
-        control_plane_endpoint="{}:{}".format(*scope.endpoint) if scope.endpoint else old.control_plane_endpoint,
+        control_plane_endpoint=scope.address or old.control_plane_endpoint,
         kubeconfig_secret_ref=_kubeconfig(scope),
         provider_config_ref=_provider(scope, report),
         worker_nodes_desired=desired,
