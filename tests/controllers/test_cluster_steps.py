@@ -73,7 +73,7 @@ def test_every_object_says_whose_it_is() -> None:
     wanted = cluster(
         teamRef={"name": "web"}, namespace="team-web", labels={"butler.butlerlabs.dev/environment": "prod"}
     )
-    world = surroundings(team(), config(multiTenancy={"mode": "Optional"}))
+    world = surroundings(team(environments=[{"name": "prod"}]), config(multiTenancy={"mode": "Optional"}))
     for manifest in made(scope_of(wanted, world)).values():
         labels = manifest.body["metadata"]["labels"]
         assert labels["app.kubernetes.io/managed-by"] == "butler"
@@ -251,10 +251,9 @@ def test_the_youngest_cluster_is_the_one_too_many() -> None:
 
 def test_what_was_granted_stays_granted_until_something_else_is_asked_for() -> None:
     world = surroundings(provider(limits={"maxClustersPerTeam": 1}), older("first"))
-    granted = {"type": "QuotaSatisfied", "status": "True", "reason": "QuotaSatisfied", "message": ""}
-    status = {"observedGeneration": 1, "conditions": [granted]}
-    assert Quota().verdict(scope_of(cluster(status=status, generation=1), world)).done
-    assert not Quota().verdict(scope_of(cluster(status=status, generation=2), world)).done
+    status = {"acceptedSpec": {"workers": {"replicas": 2}}}
+    assert Quota().verdict(scope_of(cluster(status=status, workers={"replicas": 2}), world)).done
+    assert not Quota().verdict(scope_of(cluster(status=status, workers={"replicas": 1}), world)).done
 
 
 def test_workers_are_counted_over_all_clusters() -> None:

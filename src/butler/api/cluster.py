@@ -24,7 +24,7 @@ from kubekit.model.resource import (
 from kubekit.model.status import Status
 
 from .cluster_addons import ClusterAddons
-from .model import NOT_YET, REFUSED, DnsLabel, Duration, KubernetesVersion, Resource
+from .model import NOT_YET, REFUSED, DnsLabel, Duration, KubernetesVersion, Resource, Values
 from .shared import ControlPlaneResources, IPRange, LocalRef, NsRef, Platform, ProviderRef
 
 DEFAULT_CPU = 4
@@ -344,7 +344,7 @@ class TenantClusterStatus(Status):
     tenant_namespace: str | None = None
     """Namespace of the control plane and the Cluster API objects."""
     control_plane_endpoint: str | None = None
-    """API server as host:port."""
+    """API server as host:port, with a path where it shares these with others; https:// in front makes it a URL."""
     kubeconfig_secret_ref: LocalRef | None = None
     """Secret with the admin kubeconfig, in the tenant namespace."""
     provider_config_ref: NsRef | None = None
@@ -360,6 +360,9 @@ class TenantClusterStatus(Status):
     """Addresses for LoadBalancer Services."""
     image_sync_ref: LocalRef | None = None
     """Image that is being brought to the provider."""
+    accepted_spec: Values | None = None
+    """The spec that was last accepted, without defaults and Helm values: the cluster stays like that while a change
+    of it is refused."""
     last_transition_time: Time | None = None
     """When the phase last changed."""
 
@@ -371,9 +374,11 @@ class TenantCluster(
     scale=Scale(".spec.workers.replicas", ".status.workerNodesReady"),
     columns=(
         Column("Phase", ".status.phase"),
-        Column("K8s Version", ".spec.kubernetesVersion"),
+        Column("Ready", '.status.conditions[?(@.type=="Ready")].status'),
+        Column("K8s Version", ".status.observedState.kubernetesVersion"),
         Column("Workers", ".status.observedState.workers.ready"),
         Column("Endpoint", ".status.controlPlaneEndpoint"),
+        Column("Provider", ".status.providerConfigRef.name", priority=1),
         AGE,
     ),
 ):

@@ -174,7 +174,7 @@ class ButlerConfigSpec(Model):
 
     multi_tenancy: MultiTenancy = MultiTenancy()
     default_namespace: str = TENANTS_NAMESPACE
-    """Namespace of clusters without a team."""
+    """Namespace of clusters without a team; they may be in `default` as well."""
     default_provider_config_ref: ProviderRef | None = None
     """ProviderConfig of clusters that name none; without a namespace, in butler-system."""
     default_team_limits: DefaultTeamLimits | None = None

@@ -11,6 +11,8 @@ from .model import IPv4
 
 SYSTEM_NAMESPACE = "butler-system"
 TENANTS_NAMESPACE = "butler-tenants"
+DEFAULT_NAMESPACE = "default"
+"""Where Kubernetes puts what names no namespace."""
 
 
 class ProviderType(StrEnum):

@@ -9,7 +9,7 @@ from butler.api.provider import ProviderConfig
 from kubekit.runtime.objects import key
 
 from .. import names
-from ..acceptance import provider_candidates, provider_serves
+from ..acceptance import environment_of, provider_candidates, provider_serves
 from ..scope import Scope
 from ..settings import settings_of
 from ..step import Step, Verdict, Whose
@@ -22,17 +22,16 @@ class Quota(Step):
     condition, title, holds = "QuotaSatisfied", "Quota", True
 
     def verdict(self, scope: Scope) -> Verdict:
-        if not _is_granted(scope.cluster):
+        if not _is_granted(scope):
             for reason, problem in _exceeded(scope):
                 return Verdict(False, reason, problem, Whose.OWNER)
         return Verdict(True, "QuotaSatisfied", "the cluster is within its limits")
 
 
-def _is_granted(cluster: TenantCluster) -> bool:
+def _is_granted(scope: Scope) -> bool:
     """Whether the cluster as it is written was found to be within its limits before."""
-    said = cluster.status.condition(Quota.condition)
-    seen = cluster.status.observed_generation == cluster.metadata.generation
-    return seen and said is not None and said.status == "True"
+    stays = scope.cluster.metadata.labels.get(names.ENVIRONMENT) == environment_of(scope.cluster, scope.sight)
+    return stays and scope.cluster.status.accepted_spec == scope.asked
 
 
 def _exceeded(scope: Scope) -> Iterator[tuple[str, str]]:
