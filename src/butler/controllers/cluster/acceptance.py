@@ -83,6 +83,7 @@ def judge(cluster: TenantCluster, sight: Lookup) -> Judged:
     team = _team(cluster, config, sight)
     provider = _accessible(cluster, _provider(cluster, team, config, sight))
     _keeps_infrastructure(cluster, provider, sight)
+    _overrides_its_own(cluster, provider)
     kind = provider.spec.provider or provider.spec.type
     # Every provider that comes with Butler makes workers; one that somebody else installed need not.
     if kind is None or kind.value not in registry.BUILT_IN:
@@ -231,6 +232,20 @@ def _accessible(cluster: TenantCluster, provider: ProviderConfig) -> ProviderCon
         problem = FieldError(FieldProblem.FORBIDDEN, "spec.providerConfigRef.name", detail)
         raise Refused("ProviderAccessDenied", [problem])
     return provider
+
+
+def _overrides_its_own(cluster: TenantCluster, provider: ProviderConfig) -> None:
+    """A section for an infrastructure the cluster is not on can only be a mistake."""
+    override, kind = cluster.spec.infrastructure_override, provider.spec.infrastructure
+    given = [name for name in override.__struct_fields__ if getattr(override, name) is not None] if override else []
+    detail = f"ProviderConfig {provider.metadata.name}, which the cluster is on, is for {kind}"
+    others = [
+        FieldError(FieldProblem.FORBIDDEN, f"spec.infrastructureOverride.{name}", detail)
+        for name in given
+        if name != kind
+    ]
+    if others:
+        raise Refused("ValidationFailed", others)
 
 
 def _may_pass_on_credentials(provider: ProviderConfig) -> None:
