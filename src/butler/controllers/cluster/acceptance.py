@@ -23,6 +23,7 @@ from kubekit.runtime.objects import key
 from . import kinds, versions
 from .lookup import Lookup, Snapshot
 from .settings import ClusterSettings, settings_of
+from .team_rules import forbidden_choices, with_default_sizes, with_platform_limits
 from .validation import problems
 
 
@@ -80,7 +81,7 @@ def accept(cluster: TenantCluster, sight: Lookup) -> Accepted:
 def judge(cluster: TenantCluster, sight: Lookup) -> Judged:
     """Whether a cluster, normalised and without problems of its own, fits what it refers to. Raises Refused."""
     config = sight.get(ButlerConfig, BUTLER_CONFIG_NAME)
-    team = _team(cluster, config, sight)
+    team = _ruled(_team(cluster, config, sight), config)
     provider = _accessible(cluster, _provider(cluster, team, config, sight))
     _keeps_infrastructure(cluster, provider, sight)
     _overrides_its_own(cluster, provider)
@@ -90,6 +91,7 @@ def judge(cluster: TenantCluster, sight: Lookup) -> Judged:
         _templates(provider)
     _may_step(cluster, team, config)
     _keeps_networks(cluster, sight)
+    _may_choose(cluster, team, config, provider)
     return Judged(cluster, config, team, provider)
 
 
@@ -201,6 +203,16 @@ def _team(cluster: TenantCluster, config: ButlerConfig | None, sight: Lookup) ->
     return normalise(team)
 
 
+def _ruled(team: Team | None, config: ButlerConfig | None) -> Team | None:
+    """The team with everything that holds for it."""
+    if team is None:
+        return None
+    try:
+        return with_default_sizes(with_platform_limits(team, config))
+    except ValueError as error:
+        raise Refused("InvalidConfiguration", [_invalid("spec.teamRef.name", team.metadata.name, str(error))]) from None
+
+
 def _must_be_in(cluster: TenantCluster, home: str, whose: str) -> None:
     where = cluster.metadata.namespace
     if where != home:
@@ -278,6 +290,17 @@ def _may_step(cluster: TenantCluster, team: Team | None, config: ButlerConfig | 
     wanted = settings_of(cluster, team, config).version
     if wrong := versions.forbidden_step(seen.kubernetes_version, wanted):
         raise Refused("VersionNotAllowed", [_invalid("spec.kubernetesVersion", wanted, wrong)])
+
+
+def _may_choose(
+    cluster: TenantCluster, team: Team | None, config: ButlerConfig | None, provider: ProviderConfig
+) -> None:
+    """A team may have a choice of versions, providers and addons."""
+    if team is None or team.spec.resource_limits is None:
+        return
+    found = list(forbidden_choices(cluster, team, provider, settings_of(cluster, team, config)))
+    if found:
+        raise Refused(found[0][0], [problem for _, problem in found])
 
 
 def _keeps_networks(cluster: TenantCluster, sight: Lookup) -> None:
