@@ -171,7 +171,12 @@ def _effect(effect: Effect, text: str) -> str:
             lines += [f"### {kind.address.kind}", "", *(f"- `{path}`" for path in paths), ""]
     if effect is Effect.NOT_YET:
         idle = ", ".join(kind.address.kind for kind in KINDS if not acts_at_all(kind))
-        lines += ["### Whole kinds", "", f"{idle}: their objects say so in their condition `Reconciled`, where they have a status.", ""]
+        lines += [
+            "### Whole kinds",
+            "",
+            f"{idle}: their objects say so in their condition `Reconciled`, where they have a status.",
+            "",
+        ]
     return "\n".join(lines)
 
 

@@ -1,9 +1,10 @@
 """The fields of ProviderConfig, MachineRequest, ImageSync and LoadBalancerRequest, proven on the providers' fakes.
 
-A key is a kind and the path of a leaf, written as in docs/reference/kinds.md: `MachineRequest.spec.nics[].network`,
-`ProviderConfig.spec.proxmox.storage`; a map or free-form object is a leaf by its own name. `tests/fields/test_acts.py`
-runs every one of them as a test of its own; `tests/fields/test_walk.py` says which leaves are in no list. What does
-not act yet says so in its description and has no entry here."""
+A key is a kind and the path of a leaf, written as in docs/reference/kinds.md:
+`MachineRequest.spec.extraDisks[].sizeGB`, `ProviderConfig.spec.proxmox.storage`; a map or free-form object is a leaf by
+its own name. `tests/fields/test_acts.py` runs every one of them as a test of its own; `tests/fields/test_walk.py` says
+which leaves are in no list. What does not act yet has the mark NOT_YET in `src/butler/api` and no entry here; a field
+in REFUSALS has the mark REFUSED."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ async def _zones(names: list[str]) -> object:
     async def main(loop: Loop) -> object:
         world = World(loop)
         await world.furnish(failure_domains=tuple(names))
-        await world.cluster("10.0.0.1")
+        await world.cluster({"host": "10.0.0.1", "port": 6443})
         process = Process(world, REALISTIC)
         await asyncio.sleep(5)
         found = await world.client.get(SimulatedCluster, "shop", NAMESPACE)
@@ -92,3 +93,4 @@ PROOFS: dict[str, Proof] = {
     ),
 }
 REFUSALS: dict[str, Refusal] = {}
+"""Fields of which nothing but the default is accepted."""

@@ -157,7 +157,7 @@ class ControlPlane(Model):
     service_type: Literal["LoadBalancer", "NodePort", "ClusterIP"] | None = None
     """Service of the API server; left out, it follows from the platform's exposure mode."""
     external_cloud_provider: bool = True
-    """Run with an external cloud provider."""
+    """Nodes wait for the infrastructure's cloud controller, where it has one; false: they do without it."""
     cert_sans: tuple[str, ...] = ()
     """Further names and addresses in the API server's certificate."""
     data_store_ref: LocalRef | None = None
@@ -242,7 +242,8 @@ class ManagementPolicy(Model):
     """How long Butler keeps its hands on the addons."""
 
     mode: Literal["Active", "Observe", "GitOps"] = "Active"
-    """Active follows the spec, Observe stops once the cluster is ready, GitOps sets up Flux and hands over."""
+    """Active follows the spec, Observe stops once all of them were installed; GitOps, which sets up Flux and hands
+    over, is refused for now."""
 
 
 class WorkspaceQuota(Model):
@@ -311,6 +312,8 @@ class ObservedAddon(Model):
     """Health."""
     managed_by: Literal["butler", "flux", "argocd", "manual"]
     """Who keeps it."""
+    values_digest: str | None = None
+    """Tells the Helm values it was installed with from others; left out where there were none."""
     message: str | None = None
     """What else there is to say of it."""
 

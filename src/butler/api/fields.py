@@ -8,8 +8,9 @@ from enum import Enum
 from typing import Any
 
 from kubekit.model import crd
+from kubekit.model.resource import Resource
 
-from .model import DOES_NOT_ACT, REFUSED_UNLESS_DEFAULT, Resource
+from .model import DOES_NOT_ACT, REFUSED_UNLESS_DEFAULT
 
 Schema = dict[str, Any]
 

@@ -109,7 +109,7 @@ class ResourceLimits(Model):
     """Memory over all clusters."""
     max_storage: Annotated[Quantity | None, NOT_YET] = None
     """Disk over all clusters."""
-    default_node_count: NotNegative = 3
+    default_node_count: Annotated[NotNegative, NOT_YET] = 3
     """Workers of a cluster that does not say."""
     default_cpu_per_node: Quantity | None = None
     """Cores of a worker that does not say."""

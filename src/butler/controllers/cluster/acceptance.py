@@ -23,6 +23,7 @@ from kubekit.runtime.objects import key
 from . import kinds, names, versions
 from .lookup import Lookup, Snapshot
 from .settings import ClusterSettings, settings_of
+from .team_rules import forbidden_choices, with_default_sizes, with_platform_limits
 from .validation import problems
 
 
@@ -101,9 +102,10 @@ def environment_of(cluster: TenantCluster, sight: Lookup) -> str | None:
 def judge(cluster: TenantCluster, sight: Lookup) -> Judged:
     """Whether a cluster, normalised and without problems of its own, fits what it refers to. Raises Refused."""
     config = sight.get(ButlerConfig, BUTLER_CONFIG_NAME)
-    team = _team(cluster, config, sight)
+    team = _ruled(_team(cluster, config, sight), config)
     provider = _accessible(cluster, _provider(cluster, team, config, sight))
     _keeps_infrastructure(cluster, provider, sight)
+    _overrides_its_own(cluster, provider)
     kind = provider.spec.provider or provider.spec.type
     # Every provider that comes with Butler makes workers; one that somebody else installed need not.
     if kind is None or kind.value not in registry.BUILT_IN:
@@ -111,6 +113,7 @@ def judge(cluster: TenantCluster, sight: Lookup) -> Judged:
     _knows_environment(cluster, team, sight)
     _may_step(cluster, team, config)
     _keeps_networks(cluster, sight)
+    _may_choose(cluster, team, config, provider)
     return Judged(cluster, config, team, provider)
 
 
@@ -223,6 +226,16 @@ def _team(cluster: TenantCluster, config: ButlerConfig | None, sight: Lookup) ->
     return normalise(team)
 
 
+def _ruled(team: Team | None, config: ButlerConfig | None) -> Team | None:
+    """The team with everything that holds for it."""
+    if team is None:
+        return None
+    try:
+        return with_default_sizes(with_platform_limits(team, config))
+    except ValueError as error:
+        raise Refused("InvalidConfiguration", [_invalid("spec.teamRef.name", team.metadata.name, str(error))]) from None
+
+
 def _home(config: ButlerConfig | None) -> tuple[str, str]:
     """Where clusters are that are no team's: where the platform has them, or where kubectl puts what names no
     namespace."""
@@ -261,6 +274,20 @@ def _accessible(cluster: TenantCluster, provider: ProviderConfig) -> ProviderCon
         problem = FieldError(FieldProblem.FORBIDDEN, "spec.providerConfigRef.name", detail)
         raise Refused("ProviderAccessDenied", [problem])
     return provider
+
+
+def _overrides_its_own(cluster: TenantCluster, provider: ProviderConfig) -> None:
+    """A section for an infrastructure the cluster is not on can only be a mistake."""
+    override, kind = cluster.spec.infrastructure_override, provider.spec.infrastructure
+    given = [name for name in override.__struct_fields__ if getattr(override, name) is not None] if override else []
+    detail = f"ProviderConfig {provider.metadata.name}, which the cluster is on, is for {kind}"
+    others = [
+        FieldError(FieldProblem.FORBIDDEN, f"spec.infrastructureOverride.{name}", detail)
+        for name in given
+        if name != kind
+    ]
+    if others:
+        raise Refused("ValidationFailed", others)
 
 
 def _may_pass_on_credentials(provider: ProviderConfig) -> None:
@@ -307,6 +334,17 @@ def _may_step(cluster: TenantCluster, team: Team | None, config: ButlerConfig | 
         return
     if wrong := versions.forbidden_step(seen.kubernetes_version, wanted):
         raise Refused("VersionNotAllowed", [_invalid("spec.kubernetesVersion", wanted, wrong)])
+
+
+def _may_choose(
+    cluster: TenantCluster, team: Team | None, config: ButlerConfig | None, provider: ProviderConfig
+) -> None:
+    """A team may have a choice of versions, providers and addons."""
+    if team is None or team.spec.resource_limits is None:
+        return
+    found = list(forbidden_choices(cluster, team, provider, settings_of(cluster, team, config)))
+    if found:
+        raise Refused(found[0][0], [problem for _, problem in found])
 
 
 def _keeps_networks(cluster: TenantCluster, sight: Lookup) -> None:

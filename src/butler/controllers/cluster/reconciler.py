@@ -214,8 +214,9 @@ class TenantClusters(Reconciler[TenantCluster]):
         secret = await self._client.get(Secret, admin_kubeconfig_secret(scope.name), scope.namespace)
         assert scope.endpoint is not None, "a control plane that is ready has one"
         tenant = await self._tenants.client_for(secret, scope.endpoint)
-        wanted = [Addon(one.name, one.version, one.values) for one in missing_addons(scope)]
-        done = await self._installer.install(tenant, wanted)
+        missing = missing_addons(scope)
+        digests = {one.name: one.values_digest for one in missing}
+        done = await self._installer.install(tenant, [Addon(one.name, one.version, one.values) for one in missing])
         found = {one.name: one for one in observed(scope)}
         for one in done:
             found[one.name] = ObservedAddon(
@@ -223,6 +224,7 @@ class TenantClusters(Reconciler[TenantCluster]):
                 version=one.version,
                 status="Failed" if one.problem else "Healthy",
                 managed_by="butler",
+                values_digest=digests[one.name],
                 message=one.problem or one.remark or None,
             )
         return tuple(found.values())

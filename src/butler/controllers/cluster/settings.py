@@ -16,6 +16,7 @@ from butler.api.team import ClusterDefaults, Team
 from butler.providers.contract import Blueprint, Pool
 
 from . import names, versions
+from .manifests import digest
 
 TIME_SERVERS = ("pool.ntp.org",)
 """Where machines ask for the time when nobody says."""
@@ -55,6 +56,11 @@ class AddonSettings:
     name: str
     version: str
     values: Mapping[str, Any] | None = None
+
+    @property
+    def values_digest(self) -> str | None:
+        """Tells values apart; None where there are none."""
+        return digest(self.values) if self.values else None
 
 
 @dataclass(frozen=True, slots=True)
