@@ -1,4 +1,4 @@
-"""What is asked of the fake of an infrastructure on behalf of a ProviderConfig, in an account that nobody used before."""
+"""What is asked of the fake of an infrastructure for a ProviderConfig, in an account that nobody used before."""
 
 from __future__ import annotations
 
@@ -168,9 +168,7 @@ async def _aws(by_tls: bool = False) -> AsyncIterator[Infrastructure]:
     aws.imports.bucket[configs.BUCKET] = {"image/37656798/v1.9.0/nocloud-amd64.raw"}
     try:
         async with _serving(aws.app(), calls, _tls(by_tls)) as url:
-            yield Infrastructure(
-                AwsHarness(aws, url), configs.config(url), configs.CREDENTIALS, url, aws.clock, calls
-            )
+            yield Infrastructure(AwsHarness(aws, url), configs.config(url), configs.CREDENTIALS, url, aws.clock, calls)
     finally:
         aws.account.close()
 
@@ -205,6 +203,7 @@ _FAKES: dict[str, Callable[[bool], AbstractAsyncContextManager[Infrastructure]]]
     "azure": _azure,
     "gcp": _gcp,
 }
+KINDS = tuple(_FAKES)
 
 Change = Callable[[Infrastructure, dict[str, Any]], None]
 """Makes another of the spec of a ProviderConfig."""

@@ -50,6 +50,8 @@ async def _zones(names: list[str]) -> object:
         world = World(loop)
         await world.furnish(failure_domains=tuple(names))
         await world.cluster({"host": "10.0.0.1", "port": 6443})
+        account = {"providerConfigRef": {"name": "simulated", "namespace": "butler-system"}}
+        await world.client.patch(SimulatedCluster, "shop", {"spec": account}, NAMESPACE)
         process = Process(world, REALISTIC)
         await asyncio.sleep(5)
         found = await world.client.get(SimulatedCluster, "shop", NAMESPACE)
@@ -86,7 +88,9 @@ PROOFS: dict[str, Proof] = {
         lambda most: provider(limits={"maxNodesPerTeam": most}), 3, 4
     ),
     "ProviderConfig.spec.scope.type": _judged(
-        lambda kind: provider(scope={"type": kind, "teamRef": {"name": "data"}}), "platform", "team"
+        lambda kind: provider(scope={"type": kind, **({"teamRef": {"name": "data"}} if kind == "team" else {})}),
+        "platform",
+        "team",
     ),
     "ProviderConfig.spec.scope.teamRef.name": _judged(
         lambda name: provider(scope={"type": "team", "teamRef": {"name": name}}), "web", "data"

@@ -96,7 +96,7 @@ def _made(base: Mapping[str, Any], path: str, value: Any) -> dict[str, Any]:
     return {"metadata": {"name": "one", "namespace": SYSTEM}, "spec": spec}
 
 
-def _account(path: str, one: Any, other: Any, base: Mapping[str, Any] | None = None, **how: Any) -> Proof:
+def account(path: str, one: Any, other: Any, base: Mapping[str, Any] | None = None, **how: Any) -> Proof:
     """A field of a ProviderConfig; with machines on it unless that is no use."""
 
     async def observe(value: Any) -> object:
@@ -129,13 +129,11 @@ _KEYS = ("kubeconfig", "username", "token", "clientID", "accessKeyID", "serviceA
 async def _secrets(world: World) -> None:
     for name, value in (("login", "a"), ("other", "b")):
         data = {**dict.fromkeys(_KEYS, value), "mine": f"mine {value}"}
-        await world.client.create(
-            {"metadata": {"name": name, "namespace": SYSTEM}, "stringData": data}, Secret.address
-        )
+        await world.client.create({"metadata": {"name": name, "namespace": SYSTEM}, "stringData": data}, Secret.address)
 
 
 def _simulated(name: str, one: Any, other: Any, base: Mapping[str, Any] | None = None, **how: Any) -> Proof:
-    return _account(f"simulated.{name}", one, other, {f"simulated.{key}": value for key, value in (base or {}).items()},
+    return account(f"simulated.{name}", one, other, {f"simulated.{key}": value for key, value in (base or {}).items()},
                     **how)  # fmt: skip
 
 
@@ -152,7 +150,7 @@ SECTIONS: dict[str, dict[str, Any]] = {
 
 def _reference(kind: str, place: str, leaf: str, one: Any, other: Any) -> Proof:
     base = {"provider": kind, kind: SECTIONS[kind], f"{place}credentialsRef": {"name": "login"}}
-    return _account(f"{place}credentialsRef.{leaf}", one, other, base, listens=True)
+    return account(f"{place}credentialsRef.{leaf}", one, other, base, listens=True)
 
 
 def _references() -> dict[str, Proof]:
@@ -164,14 +162,14 @@ def _references() -> dict[str, Proof]:
 
 
 ACCOUNTS: dict[str, Proof] = {
-    "provider": _account("provider", "simulated", "external"),
-    "type": _account("type", "simulated", "external", {"provider": ABSENT}),
-    "external.name": _account("external.name", "tinycloud", "other", {"provider": "external"}),
-    "network.mode": _account("network.mode", "cloud", "ipam"),
-    "network.poolRefs[].name": _account(
+    "provider": account("provider", "simulated", "external"),
+    "type": account("type", "simulated", "external", {"provider": ABSENT}),
+    "external.name": account("external.name", "tinycloud", "other", {"provider": "external"}),
+    "network.mode": account("network.mode", "cloud", "ipam"),
+    "network.poolRefs[].name": account(
         "network.poolRefs", [{"name": "main"}], [{"name": "spare"}], {"network.mode": "ipam"}
     ),
-    "network.loadBalancer.defaultPoolSize": _account(
+    "network.loadBalancer.defaultPoolSize": account(
         "network.loadBalancer.defaultPoolSize", 8, 21, {"network": {"mode": "ipam", "poolRefs": [{"name": "main"}]}}
     ),
     "simulated.network": _simulated("network", "172.16.0.0/12", "10.0.0.0/24"),
