@@ -70,7 +70,7 @@ async def _seen(given: Given, *, moments: tuple[float, ...] = (30.0,), listens: 
         world, orders, seen = World(loop, ELSEWHERE), list[MachineOrder](), list[object]()
         world.by_chance = True
         if listens:
-            world.instead = lambda: Listening(orders)  # type: ignore[assignment, return-value]
+            world.instead = lambda: Listening(orders)  # type: ignore[assignment]
         world.start()
         try:
             await given(world)

@@ -32,6 +32,6 @@ async def test_the_same_objects_come_to_the_same(path: str) -> None:
 
 
 async def test_a_field_that_does_not_act_changes_nothing() -> None:
-    pools = [[{"name": "main", "priority": priority}] for priority in (1, 2)]
-    proof = account("network.poolRefs", *pools, {"network.mode": "ipam"})
+    one, other = ([{"name": "main", "priority": priority}] for priority in (1, 2))
+    proof = account("network.poolRefs", one, other, {"network.mode": "ipam"})
     assert await proof.observe(proof.one) == await proof.observe(proof.other)
