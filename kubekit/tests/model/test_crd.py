@@ -123,6 +123,23 @@ def test_a_kind_is_one_class() -> None:
     }
 
 
+class Box(Resource, plural="boxes", group="example.com", version="v1"):
+    """A box, which stays as it was made."""
+
+    rules = (Rule("self.spec == oldSelf.spec", "a box stays as it is", forbidden=".spec"),)
+    spec: ToySpec
+
+
+def test_rules_may_be_about_a_whole_object_and_name_a_field_as_forbidden() -> None:
+    (rule,) = crd.schema_of(Box)["x-kubernetes-validations"]
+    assert rule == {
+        "rule": "self.spec == oldSelf.spec",
+        "message": "a box stays as it is",
+        "reason": "FieldValueForbidden",
+        "fieldPath": ".spec",
+    }
+
+
 def test_a_default_is_plain_text_also_where_it_is_a_choice() -> None:
     default = version()["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["shape"]["default"]
     assert type(default) is str
