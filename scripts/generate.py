@@ -1,4 +1,4 @@
-"""Write what is derived from the code: CRDs and the table of their fields, policies, the reference of commands.
+"""Write what is derived from the code: CRDs and the tables of their fields, policies, the reference of commands.
 
 With --check nothing is written; files that differ are named and the exit code is 1.
 """
@@ -15,6 +15,7 @@ import yaml
 
 from butler.api import KINDS
 from butler.api.admission import policies
+from butler.api.fields import Effect, Field, acts_at_all, fields_in, fields_of, idle_fields, leaves_of
 from butler.cli import reference as commands
 from butler.cli.adm import butleradm
 from butler.cli.ctl import butlerctl
@@ -25,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CRDS = Path("deploy/crds")
 POLICIES = Path("deploy/policies.yaml")
 REFERENCE = Path("docs/reference/kinds.md")
+FIELDS = Path("docs/reference/fields.md")
 COMMANDS = Path("docs/reference/cli.md")
 NOTICE = "Made by `make generate` from `src/butler/api`; changes here are lost."
 
@@ -70,9 +72,10 @@ def _section(kind: type[Resource]) -> str:
     for part in ("spec", "status"):
         if part in schema["properties"]:
             lines += ["| field | type | default | constraint | meaning |", "|---|---|---|---|---|"]
-            lines += [_row(path, node, needed) for path, node, needed in _nodes(schema["properties"][part], part)]
+            lines += [_row(field) for field in fields_of(kind, part)]
             lines.append("")
-    rules = [(path, rule) for path, node in _all(schema) for rule in node.get("x-kubernetes-validations", ())]
+    nodes = [node for part in ("spec", "status") for node in _nodes(schema, part)]
+    rules = [(node.prefix, rule) for node in nodes for rule in node.inside.get("x-kubernetes-validations", ())]
     lines += [f"- Rule on `{path}{rule.get('fieldPath', '')}`: {_rule_text(rule)}." for path, rule in rules]
     return "\n".join([*lines, ""] if rules else lines)
 
@@ -81,35 +84,25 @@ def _rule_text(rule: dict[str, str]) -> str:
     return f"required, {rule['message']}" if "fieldPath" in rule else rule["message"]
 
 
-def _nodes(schema: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any], bool]]:
-    for name, node in schema.get("properties", {}).items():
-        here = f"{path}.{name}"
-        yield here, node, name in schema.get("required", ())
-        yield from _nodes(_below(node), here + _suffix(node))
+def _nodes(schema: dict[str, Any], part: str) -> Iterator[Field]:
+    """A part of a kind, and every field in it."""
+    if found := schema["properties"].get(part):
+        whole = Field(part, found)
+        yield from (whole, *fields_in(whole))
 
 
-def _all(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    for part in ("spec", "status"):
-        if node := schema["properties"].get(part):
-            yield part, node
-            for path, found, _ in _nodes(node, part):
-                yield path + _suffix(found), _below(found)
-
-
-def _below(node: dict[str, Any]) -> dict[str, Any]:
-    below: dict[str, Any] = node.get("items") or node.get("additionalProperties") or node
-    return below
-
-
-def _suffix(node: dict[str, Any]) -> str:
-    return "[]" if "items" in node else "{}" if "additionalProperties" in node else ""
-
-
-def _row(path: str, node: dict[str, Any], required: bool) -> str:
+def _row(field: Field) -> str:
+    node = field.schema
     default = f"`{node['default']}`" if "default" in node else ""
     if isinstance(node.get("default"), bool):
         default = default.lower()
-    cells = [f"`{path}`" + ("\\*" if required else ""), _type(node), default, _constraint(node), node["description"]]
+    cells = [
+        f"`{field.path}`" + ("\\*" if field.required else ""),
+        _type(node),
+        default,
+        _constraint(node),
+        node["description"],
+    ]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -141,7 +134,58 @@ def _constraint(node: dict[str, Any]) -> str:
 
 def outputs() -> dict[Path, str]:
     made = {CRDS / f"{kind.address.plural}.yaml": crd_yaml(kind) for kind in KINDS}
-    return {**made, POLICIES: policies_yaml(), REFERENCE: reference(), COMMANDS: command_reference()}
+    pages = {REFERENCE: reference(), FIELDS: effects(), COMMANDS: command_reference()}
+    return {**made, POLICIES: policies_yaml(), **pages}
+
+
+_EFFECTS = {
+    Effect.ACTS: """## Fields that act
+
+Changing one of these changes something: an object Butler makes, a request it sends, what a status says.""",
+    Effect.REFUSED: """## Fields of which only the default is accepted
+
+Anything else is refused, by the API server or in the status of the object, with a message that says why.""",
+    Effect.NOT_YET: """## Fields that do not act yet
+
+They can be written, so that documents made for other versions apply, and nothing comes of it. Whoever writes one gets
+a warning, and `kubectl explain` says the same. A field with others in it stands for all of them.""",
+}
+
+
+def effects() -> str:
+    """The page that says of every field what comes of writing it."""
+    head = f"""<!-- {NOTICE} -->
+# What comes of writing a field
+
+Every field of every `spec` is in one of three lists. A test walks through all of them: it writes each field that acts
+at two values and sees what else differs, and writes each that is refused and reads the message. What the fields mean
+is in [Kinds](kinds.md).
+"""
+    return "\n".join([head, *(_effect(effect, text) for effect, text in _EFFECTS.items())])
+
+
+def _effect(effect: Effect, text: str) -> str:
+    lines = [text, ""]
+    for kind in KINDS:
+        if paths := _paths(kind, effect):
+            lines += [f"### {kind.address.kind}", "", *(f"- `{path}`" for path in paths), ""]
+    if effect is Effect.NOT_YET:
+        idle = ", ".join(kind.address.kind for kind in KINDS if not acts_at_all(kind))
+        lines += [
+            "### Whole kinds",
+            "",
+            f"{idle}: their objects say so in their condition `Reconciled`, where they have a status.",
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def _paths(kind: type[Resource], effect: Effect) -> list[str]:
+    if not acts_at_all(kind):
+        return []
+    if effect is Effect.NOT_YET:
+        return [field.path for field in idle_fields(kind)]
+    return [leaf.path for leaf in leaves_of(kind) if leaf.effect is effect]
 
 
 def command_reference() -> str:

@@ -11,6 +11,7 @@ from butler.controllers.cluster.reconciler import TenantClusters
 from butler.controllers.image import add_images
 from butler.controllers.loadbalancer import add_load_balancers
 from butler.controllers.machine import add_machines
+from butler.controllers.not_implemented import add_not_implemented
 from butler.controllers.providerconfig import add_provider_configs
 from butler.engines.addons import Installer
 from butler.engines.tenants import Connect, Tenants, over_https
@@ -47,6 +48,7 @@ def add_controllers(
     add_load_balancers(manager, accounts)
     add_images(manager, accounts)
     manager.add(TenantClusters(manager, Tenants(connect), installer, providers, surroundings.clock))
+    add_not_implemented(manager, surroundings.clock)
 
 
 @asynccontextmanager

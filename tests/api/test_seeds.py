@@ -136,6 +136,18 @@ def test_harvester_credentials_are_a_kubeconfig_under_any_key() -> None:
     assert canonical_keys(ProviderType.HARVESTER, {"mine": "x", "kubeconfig": "y"}, key="mine") == {"kubeconfig": "x"}
 
 
+def test_the_main_entry_of_a_secret_may_have_any_key() -> None:
+    other = {"mine": "x", "serviceAccountKey": "y"}
+    assert canonical_keys(ProviderType.GCP, other, key="mine") == {"serviceAccountKey": "x"}
+    assert canonical_keys(ProviderType.PROXMOX, {"mine": "x", "secret": "z"}, key="mine") == {
+        "token": "x",
+        "secret": "z",
+    }
+    assert canonical_keys(ProviderType.NUTANIX, {"mine": "x"}, key="mine") == {"credentials": "x"}
+    assert canonical_keys(ProviderType.GCP, other, key="missing") == {}
+    assert canonical_keys(ProviderType.EXTERNAL, other, key="mine") == {"mine": "x"}
+
+
 def test_cloud_keys_are_accepted_in_the_spelling_of_every_tool() -> None:
     keys = canonical_keys(ProviderType.AWS, {"accessKeyId": "id", "SecretAccessKey": "secret"})
     assert keys == {"accessKeyID": "id", "secretAccessKey": "secret"}

@@ -172,6 +172,7 @@ def running(**more: Any) -> dict[str, Any]:
         "conditions": [condition("Accepted", True), condition("Ready", True, "everything is as asked")],
         "workerNodesDesired": 3,
         "workerNodesReady": 3,
+        "observedState": {"kubernetesVersion": "v1.32.2"},
         **more,
     }
 

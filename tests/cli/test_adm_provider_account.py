@@ -77,6 +77,8 @@ async def test_a_provider_tells_where_its_credentials_are(account: Account) -> N
     await account.create("--no-check")
     shown = (await account.adm("provider", "get", account.name)).out
     assert re.search(rf"^Credentials: +{account.name}-credentials$", shown, re.MULTILINE)
+    assert re.search(r"^Scope: +platform$", shown, re.MULTILINE)
+    assert re.search(r"^Addresses: +from the provider$", shown, re.MULTILINE)
 
 
 @pytest.mark.parametrize("option", [(), ("--dry-run",)])

@@ -24,6 +24,11 @@ pytestmark = pytest.mark.usefixtures("own_providers")
 PASSWORD = "canary-5d1f-password"
 NUTANIX = ("--type", "nutanix", "--endpoint", "https://prism.example.com", "--cluster", "c1", "--subnet", "vms")
 
+AZURE = (
+    "--type", "azure", "--subscription-id", "s", "--resource-group", "g",
+    "--location", "westeurope", "--vnet-name", "v", "--subnet-name", "n",
+)  # fmt: skip
+
 
 def new_name() -> str:
     return f"p-{uuid.uuid4().hex[:8]}"
@@ -55,6 +60,16 @@ def test_a_provider_without_credentials_is_one_object(user: User) -> None:
     spec = stored(user, "providerconfig", name)["spec"]
     assert (spec["provider"], spec["simulated"]["capacity"]) == ("simulated", 3)
     assert "credentialsRef" not in spec
+
+
+def test_a_provider_that_lacks_a_field_is_refused_before_anything_is_written(user: User) -> None:
+    name = new_name()
+    keys = ("tenantID=t", "clientID=c", f"clientSecret={PASSWORD}")
+    credentials = [text for key in keys for text in ("--credentials", key)]
+    refused = user.adm("provider", "create", name, *AZURE[:8], *credentials, "--no-check", fails=1)
+    assert "spec.azure.subnetName (--subnet-name): Required value: machines cannot be made without it" in refused.err
+    assert not exists(user, "providerconfig", name)
+    assert not exists(user, "secret", f"{name}-credentials")
 
 
 def test_credentials_become_a_secret(user: User, tmp_path: Path) -> None:
@@ -106,7 +121,7 @@ def test_a_secret_comes_from_stdin(user: User) -> None:
     ("arguments", "lines", "keys"),
     [
         (
-            ("--type", "azure", "--subscription-id", "s", "--resource-group", "g", "--tenant-id", "t"),
+            (*AZURE, "--tenant-id", "t"),
             "AZURE_CLIENT_ID=c\nAZURE_CLIENT_SECRET=s\n",
             {"AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET"},
         ),
@@ -166,7 +181,7 @@ def test_a_text_may_come_from_a_file(user: User, tmp_path: Path) -> None:
     external = ("--type", "external", "--external-name", "x")
     spec = drafted(user, *external, "--setting", f"ca=@{file}", "--set", f"network.subnet=@{file}")
     assert spec["external"]["settings"]["ca"] == spec["network"]["subnet"] == file.read_text()
-    azure = ("--type", "azure", "--subscription-id", "s", "--resource-group", "g", "--secret", "s")
+    azure = (*AZURE, "--secret", "s")
     assert drafted(user, *azure, "--ca-bundle", f"@{file}")["azure"]["caBundle"] == file.read_text()
     refused = user.adm("provider", "create", "x", *azure, "--ca-bundle", "@/no/where", fails=2)
     assert "Invalid value for '--ca-bundle': /no/where: No such file or directory" in refused.err

@@ -27,7 +27,19 @@ def test_a_cluster_nobody_has_seen_yet_is_pending(user: User) -> None:
     name = user.cluster(
         workers={"pools": [{"name": "gpu", "replicas": 2}, {"name": "x", "minReplicas": 1, "maxReplicas": 3}]}
     )
-    assert line_of(user("cluster", "ls").out, name)[:4] == [name, "Pending", "v1.32.2", "0/3"]
+    assert line_of(user("cluster", "ls").out, name)[:4] == [name, "Pending", "-", "0/3"]
+
+
+def test_a_refused_change_is_seen_in_the_list_and_what_runs_is_shown(user: User) -> None:
+    name = user.cluster()
+    seen = {"kubernetesVersion": "v1.31.9"}
+    said = [condition("Accepted", False, "no minor may be skipped"), condition("Ready", False)]
+    ref = {"name": "taken-over", "namespace": "butler-system"}
+    user.status(name, **running(observedState=seen, providerConfigRef=ref, conditions=said))
+    listed = user("cluster", "list", "-o", "wide").out
+    assert line_of(listed, name)[:5] == [name, "Running", "(refused)", "v1.31.9", "3/3"]
+    assert line_of(listed, name)[-1] == "taken-over"
+    assert "v1.31.9 (v1.32.2 is refused)" in user("cluster", "get", name).out
 
 
 def test_all_namespaces_and_wide_add_columns(user: User) -> None:

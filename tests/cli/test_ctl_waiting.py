@@ -63,6 +63,17 @@ def test_a_cluster_that_fails_ends_the_wait_with_its_reason(user: User) -> None:
     assert f"the provider is gone; `butlerctl cluster why {name}` says more" in ended.err
 
 
+def test_too_many_workers_end_the_wait_with_the_reason(user: User) -> None:
+    name = user.cluster()
+    user.status(name, **running())
+    started = user.start("cluster", "scale", name, "-w", "50", "--wait")
+    started.err_until("Running")
+    refused = [condition("QuotaSatisfied", False, "50 workers, and 9 are allowed"), condition("Ready", False)]
+    user.status(name, phase="Running", observedGeneration=2, conditions=refused)
+    ended = started.end()
+    assert (ended.code, "50 workers, and 9 are allowed" in ended.err) == (1, True)
+
+
 def test_patience_that_ends_is_exit_code_5(user: User) -> None:
     name = user.cluster()
     user.status(name, phase="Provisioning", conditions=[condition("Ready", False, "workers: waiting")])

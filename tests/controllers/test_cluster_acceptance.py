@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from butler.api.cluster import TenantCluster
+from butler.api.provider import ProviderConfig
 from butler.controllers.cluster import kinds
 from butler.controllers.cluster.acceptance import Refused, accept
 from butler.controllers.cluster.lookup import Snapshot
@@ -56,8 +58,8 @@ def test_a_provider_for_one_team_is_not_for_another() -> None:
         ("Enforced", cluster(), "TeamRequired"),
         ("Enforced", cluster(teamRef={"name": "nobody"}), "TeamNotFound"),
         ("Enforced", cluster(teamRef={"name": "web"}), "NamespaceMismatch"),
-        ("Optional", cluster(namespace="default"), "NamespaceMismatch"),
-        ("Disabled", cluster(namespace="default"), "NamespaceMismatch"),
+        ("Optional", cluster(namespace="elsewhere"), "NamespaceMismatch"),
+        ("Disabled", cluster(namespace="elsewhere"), "NamespaceMismatch"),
     ],
 )
 def test_clusters_are_where_their_team_is(mode: str, wanted: TenantCluster, reason: str) -> None:
@@ -106,3 +108,50 @@ def test_another_account_of_the_same_kind_may_take_over() -> None:
     made = {"providerConfigRef": {"name": "simulated", "namespace": "butler-system"}}
     wanted = cluster(providerConfigRef={"name": "other"}, status=made)
     assert accept(wanted, surroundings(provider("other"))).provider.metadata.name == "other"
+
+
+ENVIRONMENT = "butler.butlerlabs.dev/environment"
+
+
+def in_environment(name: str, **more: Any) -> TenantCluster:
+    return cluster(teamRef={"name": "web"}, namespace="team-web", labels={ENVIRONMENT: name}, **more)
+
+
+def test_an_unknown_environment_is_refused_with_those_that_exist() -> None:
+    world = (
+        config(multiTenancy={"mode": "Optional"}),
+        team(environments=[{"name": "prod"}, {"name": "staging"}]),
+    )
+    assert accept(in_environment("prod"), surroundings(*world)).team is not None
+    assert refused(in_environment("prd"), *world) == (
+        "ValidationFailed",
+        f'metadata.labels[{ENVIRONMENT}]: Not found: "prd": team web has the environments prod, staging',
+    )
+
+
+def test_a_team_without_environments_knows_none() -> None:
+    message = refused(in_environment("prod"), config(multiTenancy={"mode": "Optional"}), team())[1]
+    assert message.endswith("team web has no environments")
+
+
+def test_a_cluster_stays_in_an_environment_that_its_team_has_given_up() -> None:
+    sight = surroundings(config(multiTenancy={"mode": "Optional"}), team(environments=[{"name": "staging"}]))
+    sight.put(kinds.NAMESPACE, [{"metadata": {"name": INSIDE, "labels": {ENVIRONMENT: "prod"}}}])
+    assert accept(in_environment("prod", status={"tenantNamespace": INSIDE}), sight).team is not None
+
+
+@pytest.mark.parametrize("mode", ["Optional", "Disabled"])
+def test_a_cluster_that_names_no_namespace_is_where_kubectl_puts_it(mode: str) -> None:
+    beside = msgspec.convert(
+        {"metadata": {"name": "harvester-prod", "namespace": "default"}, "spec": {"provider": "simulated"}},
+        ProviderConfig,
+    )
+    wanted = cluster(namespace="default", providerConfigRef={"name": "harvester-prod"})
+    world = surroundings(config(multiTenancy={"mode": mode}), beside)
+    assert accept(wanted, world).provider.key == "default/harvester-prod"
+
+
+def test_a_version_of_the_team_that_does_not_exist_is_refused() -> None:
+    wanted = cluster(teamRef={"name": "web"}, namespace="team-web")
+    world = (config(multiTenancy={"mode": "Optional"}), team(clusterDefaults={"kubernetesVersion": "v1.99.0"}))
+    assert refused(wanted, *world)[1].endswith('"v1.99.0": must be between v1.28 and v1.36')

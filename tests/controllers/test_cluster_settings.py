@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
+import pytest
 
 from butler.controllers.cluster.settings import settings_of
-from tests.controllers.clusters import cluster, config, team
+from butler.controllers.cluster.steps.workers import Workers
+from tests.controllers.clusters import cluster, config, provider, scope_of, surroundings, team
 
 
 def test_a_cluster_that_says_nothing_has_one_worker_of_the_usual_size() -> None:
@@ -63,3 +67,21 @@ def test_control_plane_resources_are_replaced_component_by_component() -> None:
 def test_a_cluster_that_names_no_version_keeps_the_one_it_got() -> None:
     running = cluster(status={"observedState": {"kubernetesVersion": "v1.30.9"}})
     assert settings_of(running, team(clusterDefaults={"kubernetesVersion": "v1.31.0"}), None).version == "v1.30.9"
+
+
+@pytest.mark.parametrize(
+    ("spec", "network", "platform", "servers"),
+    [
+        ({"timeServers": ["own"]}, {"timeServers": ["near"]}, {"defaultTimeServers": ["far"]}, ["own"]),
+        ({}, {"timeServers": ["near"]}, {"defaultTimeServers": ["far"]}, ["near"]),
+        ({}, {}, {"defaultTimeServers": ["far"]}, ["far"]),
+        ({}, {}, {}, ["pool.ntp.org"]),
+    ],
+    ids=("cluster", "provider", "platform", "default"),
+)
+def test_machines_ask_for_the_time_where_the_nearest_says(
+    spec: dict[str, Any], network: dict[str, Any], platform: dict[str, Any], servers: list[str]
+) -> None:
+    scope = scope_of(cluster(**spec), surroundings(provider(network=network), config(**platform)))
+    joining = Workers().manifests(scope)[0].body["spec"]["template"]["spec"]
+    assert joining["ntp"] == {"enabled": True, "servers": servers}

@@ -73,7 +73,7 @@ def test_every_object_says_whose_it_is() -> None:
     wanted = cluster(
         teamRef={"name": "web"}, namespace="team-web", labels={"butler.butlerlabs.dev/environment": "prod"}
     )
-    world = surroundings(team(), config(multiTenancy={"mode": "Optional"}))
+    world = surroundings(team(environments=[{"name": "prod"}]), config(multiTenancy={"mode": "Optional"}))
     for manifest in made(scope_of(wanted, world)).values():
         labels = manifest.body["metadata"]["labels"]
         assert labels["app.kubernetes.io/managed-by"] == "butler"
@@ -251,16 +251,41 @@ def test_the_youngest_cluster_is_the_one_too_many() -> None:
 
 def test_what_was_granted_stays_granted_until_something_else_is_asked_for() -> None:
     world = surroundings(provider(limits={"maxClustersPerTeam": 1}), older("first"))
-    granted = {"type": "QuotaSatisfied", "status": "True", "reason": "QuotaSatisfied", "message": ""}
-    status = {"observedGeneration": 1, "conditions": [granted]}
-    assert Quota().verdict(scope_of(cluster(status=status, generation=1), world)).done
-    assert not Quota().verdict(scope_of(cluster(status=status, generation=2), world)).done
+    status = {"acceptedSpec": {"workers": {"replicas": 2}}}
+    assert Quota().verdict(scope_of(cluster(status=status, workers={"replicas": 2}), world)).done
+    assert not Quota().verdict(scope_of(cluster(status=status, workers={"replicas": 1}), world)).done
 
 
 def test_workers_are_counted_over_all_clusters() -> None:
     world = surroundings(provider(limits={"maxNodesPerTeam": 4}), older("first", workers={"replicas": 3}))
     assert Quota().verdict(scope_of(cluster(workers={"replicas": 1}), world)).done
     assert not Quota().verdict(scope_of(cluster(workers={"replicas": 2}), world)).done
+
+
+def test_a_limit_of_a_provider_counts_what_is_on_it() -> None:
+    elsewhere = older("first", workers={"replicas": 3}, providerConfigRef={"name": "other"})
+    limited = provider(limits={"maxClustersPerTeam": 1, "maxNodesPerTeam": 3})
+    wanted = cluster(workers={"replicas": 3})
+    assert Quota().verdict(scope_of(wanted, surroundings(limited, provider("other"), elsewhere))).done
+    meant = older("second", providerConfigRef={"name": "simulated"})
+    assert not Quota().verdict(scope_of(wanted, surroundings(limited, provider("other"), elsewhere, meant))).done
+
+
+def test_what_a_cluster_was_made_with_counts_whatever_the_default_is_now() -> None:
+    made_with = {"providerConfigRef": {"name": "other", "namespace": "butler-system"}}
+    limited = provider(limits={"maxClustersPerTeam": 1})
+    world = surroundings(limited, provider("other"), older("first", status=made_with))
+    assert Quota().verdict(scope_of(cluster(), world)).done
+
+
+def test_a_limit_counts_the_clusters_of_the_team_alone() -> None:
+    """All teams are in one namespace where a platform keeps them in none."""
+    limited = provider(limits={"maxClustersPerTeam": 1})
+    teams = (team("web", resourceLimits={"maxClusters": 1, "maxTotalNodes": 1}), team("data"))
+    world = surroundings(limited, *teams, older("first", teamRef={"name": "data"}), older("second"))
+    assert Quota().verdict(scope_of(cluster(teamRef={"name": "web"}), world)).done
+    world = surroundings(limited, *teams, older("first", teamRef={"name": "web"}))
+    assert not Quota().verdict(scope_of(cluster(teamRef={"name": "web"}), world)).done
 
 
 def test_what_nobody_asked_for_is_no_difference() -> None:

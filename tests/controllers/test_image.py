@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from butler.api.config import ButlerConfig
 from butler.api.machine import ImagePhase, ImageSync
+from kubekit.errors import Invalid
 from tests.controllers.requests_world import SYSTEM, World
 
 SCHEMATIC = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"
@@ -69,6 +72,9 @@ async def test_without_a_factory_it_fails_and_heals_when_there_is_one(world: Wor
     await asyncio.sleep(5)
     status = (await world.now(ImageSync, "talos")).status
     assert (status.phase, status.failure_reason) == (ImagePhase.FAILED, "ImageFactoryNotConfigured")
+    progress = status.condition("Progressing")
+    assert progress is not None
+    assert (progress.status, progress.reason) == ("False", "ImageSyncFailed")
     await factory(world)
     await asyncio.sleep(20)
     assert (await world.now(ImageSync, "talos")).status.phase is ImagePhase.READY
@@ -80,3 +86,13 @@ async def test_what_nobody_can_carry_is_refused(world: World) -> None:
     await ask(world, transferMode="proxy")
     await asyncio.sleep(5)
     assert (await world.now(ImageSync, "talos")).status.failure_reason == "UnsupportedTransferMode"
+
+
+async def test_an_image_that_was_asked_for_is_not_exchanged_for_another(world: World) -> None:
+    """The first one would stay behind."""
+    await factory(world)
+    await world.config(simulated={"bootDelay": "0s"})
+    await ask(world)
+    await asyncio.sleep(20)
+    with pytest.raises(Invalid, match="an image that was asked for cannot be changed"):
+        await world.client.patch(ImageSync, "talos", {"spec": {"factoryRef": {"version": "v1.9.1"}}}, SYSTEM)

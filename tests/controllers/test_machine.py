@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from contextlib import aclosing
 
 import pytest
 
@@ -17,6 +18,8 @@ from butler.engines.core import Secret
 from butler.errors import CredentialsInvalid
 from butler.providers.simulated.faults import Trouble
 from butler.providers.simulated.provider import Simulated
+from kubekit.client.protocol import Selection, Signal
+from kubekit.errors import Invalid
 from kubekit.testing.faults import Faults, FaultyClient
 from tests.controllers.requests_world import SYSTEM, World
 
@@ -73,6 +76,38 @@ async def test_a_deleted_request_leaves_no_machine(world: World) -> None:
     assert (await world.events("cp-0"))[-1] == "Deleted"
 
 
+async def test_a_watcher_sees_that_the_machine_is_gone_before_its_request_goes(world: World) -> None:
+    """Rule 5."""
+    await world.config(simulated={"bootDelay": "0s"})
+    await world.machine()
+    await asyncio.sleep(5)
+    seen = await until_gone(world)
+    last = [MachinePhase.DELETING, MachinePhase.DELETED, MachinePhase.DELETED]
+    assert [one.status.phase for one in seen[-3:]] == last
+    assert (shown(seen[-1]), shown(seen[-1], "Progressing")) == (("False", "Deleted"), ("False", "Deleted"))
+    assert world.datacentre.machines() == []
+
+
+async def test_so_does_one_of_a_request_that_nobody_could_do_anything_for(world: World) -> None:
+    """Rule 6."""
+    await world.machine(config="missing")
+    await asyncio.sleep(5)
+    assert (await until_gone(world))[-1].status.phase is MachinePhase.DELETED
+
+
+async def until_gone(world: World) -> list[MachineRequest]:
+    """What a watcher sees of a request from its removal on."""
+    version = (await world.request()).metadata.resource_version
+    await world.remove(MachineRequest, "cp-0")
+    seen: list[MachineRequest] = []
+    async with aclosing(world.client.watch(MachineRequest, Selection(SYSTEM), version=version)) as events:
+        async for event in events:
+            seen += [event.item] if event.item is not None else []
+            if event.signal is Signal.DELETED:
+                break
+    return seen
+
+
 async def test_a_lost_machine_is_shown_within_the_minute_and_never_replaced(world: World) -> None:
     """Rules 10, 11."""
     await world.config(simulated={"bootDelay": "0s"})
@@ -103,6 +138,20 @@ async def test_a_machine_that_was_switched_off_is_shown_and_so_is_its_return(wor
     world.datacentre.start(vm)
     await asyncio.sleep(40)
     assert shown(await world.request()) == ("True", "VMRunning")
+
+
+async def test_a_machine_that_was_made_is_not_changed_and_a_request_that_failed_can_be(world: World) -> None:
+    await world.machine(config="missing")
+    await asyncio.sleep(5)
+    await world.config(simulated={"bootDelay": "0s"})
+    await world.client.patch(MachineRequest, "cp-0", {"spec": {"providerRef": {"name": "lab"}, "cpu": 4}}, SYSTEM)
+    await asyncio.sleep(30)
+    assert world.datacentre.machines()[0].cpu == 4
+    with pytest.raises(Invalid, match="a machine that was asked for cannot be changed"):
+        await world.client.patch(MachineRequest, "cp-0", {"spec": {"cpu": 8}}, SYSTEM)
+    request = await world.request()
+    assert (request.spec.cpu, shown(request)) == (4, ("True", "VMRunning"))
+    await world.client.patch(MachineRequest, "cp-0", {"metadata": {"labels": {"rack": "a"}}}, SYSTEM)
 
 
 async def test_an_outage_delays_a_machine_and_does_not_fail_it(world: World) -> None:
@@ -169,7 +218,8 @@ async def test_wrong_credentials_fail_and_heal_when_the_secret_changes(world: Wo
     world.before_connecting = judge
     world.instead = lambda: Simulated(world.datacentre, "lab", SimulatedSection(boot_delay="0s"))
     await world.secret(password=CANARY)
-    await world.config(provider="proxmox", credentialsRef={"name": "login"})
+    section = {"endpoint": "https://pve", "nodes": ["a"], "storage": "b"}
+    await world.config(provider="proxmox", proxmox=section, credentialsRef={"name": "login"})
     await world.machine()
     await asyncio.sleep(5)
     assert (await world.request()).status.failure_reason == "CredentialsInvalid"

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any, cast
 
 import pytest
 
 from butler.api.cluster import TenantCluster, TenantClusterSpec
 from butler.api.config import ButlerConfig
+from butler.api.network import NetworkPool
 from butler.api.provider import ProviderConfig
-from butler.api.shared import ProviderRef
+from butler.api.shared import ProviderRef, ProviderType
 from butler.controllers.accounts import Accounts
 from butler.controllers.providerconfig import FINALIZER, add_provider_configs
 from butler.engines.core import Secret
@@ -113,7 +115,7 @@ async def test_a_simulated_provider_is_ready_and_then_left_alone(world: World) -
     assert config.status.provider.value == "simulated"
     assert config.metadata.finalizers == (FINALIZER,)
     assert shown(config, "Ready") == ("True", "Ready", "The provider can be used.")
-    assert shown(config, "CredentialsValid")[:2] == ("True", "NotNeeded")
+    assert shown(config, "CredentialsValid")[:2] == ("True", "Ready")
     writes = world.writes
     await asyncio.sleep(24 * 3600)
     assert world.writes == writes
@@ -130,7 +132,6 @@ async def test_a_simulated_provider_is_ready_and_then_left_alone(world: World) -
             {"provider": "local", "credentialsRef": {"name": "login"}},
             "spec.provider: no provider 'local'; there are: ",
         ),
-        ({"scope": {"type": "team"}}, "spec.scope.teamRef: is missing; scope type team needs the team's name"),
     ],
 )
 async def test_what_cannot_be_meant_is_said_by_field_until_it_is_put_right(
@@ -148,11 +149,59 @@ async def test_what_cannot_be_meant_is_said_by_field_until_it_is_put_right(
     assert (await world.now()).status.ready is True
 
 
+async def test_what_applies_is_shown_whether_it_is_written_or_not(world: World) -> None:
+    status = (await world.config()).status
+    assert (status.provider, status.scope, status.network_mode) == (ProviderType.SIMULATED, "platform", "cloud")
+    pools = {"mode": "ipam", "poolRefs": [{"name": "a"}]}
+    scope = {"type": "team", "teamRef": {"name": "a"}}
+    status = (await world.config("other", provider=None, type="simulated", network=pools, scope=scope)).status
+    assert (status.provider, status.scope, status.network_mode) == (ProviderType.SIMULATED, "team", "ipam")
+
+
+async def test_the_time_of_a_probe_moves_with_it_and_not_with_every_visit(world: World) -> None:
+    world.answer = lambda: ()
+    secret = {"metadata": {"name": "login", "namespace": SYSTEM}, "stringData": {"username": "joe"}}
+    await world.client.create(secret, Secret.address)
+    network = {"mode": "ipam", "poolRefs": [{"name": "a"}]}
+    first = (await world.config(credentialsRef={"name": "login"}, network=network)).status
+    assert first.last_probe_time is not None
+    assert first.last_probe_time == first.last_validation_time
+    pool = {"metadata": {"name": "a", "namespace": SYSTEM}, "spec": {"cidr": "10.0.0.0/24"}}
+    await world.client.create(pool, NetworkPool.address)
+    for free in range(10):
+        await world.client.patch(NetworkPool, "a", {"status": {"availableIPs": free}}, SYSTEM, subresource="status")
+        await asyncio.sleep(10)
+    assert (await world.now()).status.last_probe_time == first.last_probe_time
+    await asyncio.sleep(300)
+    later = (await world.now()).status
+    assert later.last_probe_time is not None
+    assert later.last_probe_time - first.last_probe_time >= timedelta(minutes=5)
+    assert later.last_validation_time == later.last_probe_time
+    writes = world.writes
+    await asyncio.sleep(3600)
+    assert 11 <= world.writes - writes <= 13
+
+
+async def test_a_probe_that_fails_is_one_and_a_missing_secret_is_none(world: World) -> None:
+    def unreachable() -> tuple[Check, ...]:
+        raise ProviderUnavailable("scripted", "", "no answer")
+
+    world.answer = unreachable
+    config = await world.config(credentialsRef={"name": "login"})
+    assert (config.status.last_probe_time, config.status.last_validation_time) == (None, None)
+    secret = {"metadata": {"name": "login", "namespace": SYSTEM}, "stringData": {"username": "joe"}}
+    await world.client.create(secret, Secret.address)
+    await asyncio.sleep(30)
+    status = (await world.now()).status
+    assert status.last_probe_time is not None
+    assert status.last_validation_time is None
+
+
 async def test_a_check_that_fails_is_shown_with_its_remedy(world: World) -> None:
     config = await world.config(simulated={"capacity": 0})
     assert shown(config, "Ready") == (
         "False",
-        "CheckFailed",
+        "ValidationFailed",
         "capacity: 0 of 0 machines Raise spec.simulated.capacity.",
     )
     assert config.status.validated is True
@@ -165,10 +214,10 @@ async def test_credentials_come_from_the_secret_and_a_missing_one_is_named(world
     assert "no Secret login in namespace butler-system" in shown(config, "Ready")[2]
     secret = {"metadata": {"name": "login", "namespace": SYSTEM}, "data": {"username": "am9l"}}
     await world.client.create(secret, Secret.address)
-    change = {"spec": {"provider": "proxmox"}}
+    change = {"spec": {"provider": "proxmox", "proxmox": {"endpoint": "https://pve", "nodes": ["a"], "storage": "b"}}}
     await world.client.patch(ProviderConfig, "simulated", change, SYSTEM)
     await asyncio.sleep(1)
-    assert shown(await world.now(), "CredentialsValid")[:2] == ("True", "Accepted")
+    assert shown(await world.now(), "CredentialsValid")[:2] == ("True", "Ready")
     assert world.credentials == {"username": "joe"}
 
 

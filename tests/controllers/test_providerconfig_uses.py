@@ -83,7 +83,7 @@ async def test_pools_say_how_many_clusters_still_fit(world: World) -> None:
     await world.config(network={"mode": "ipam", "poolRefs": [{"name": "a"}, {"name": "b"}]})
     await asyncio.sleep(1)
     assert await shown(world, "PoolAvailable") == (
-        "False", "PoolNotFound", "There is no NetworkPool butler-system/a.",
+        "False", "ValidationFailed", "There is no NetworkPool butler-system/a.",
     )  # fmt: skip
     await pool(world, "a", 30)
     await pool(world, "b", 10)
@@ -95,7 +95,7 @@ async def test_pools_say_how_many_clusters_still_fit(world: World) -> None:
     for name in ("a", "b"):
         await world.client.patch(NetworkPool, name, {"status": {"availableIPs": 0}}, SYSTEM, subresource="status")
     await asyncio.sleep(1)
-    assert (await shown(world, "PoolAvailable"))[:2] == ("False", "PoolsExhausted")
+    assert (await shown(world, "PoolAvailable"))[:2] == ("False", "PoolExhausted")
     assert "PoolsExhausted" in await world.events("lab")
 
 

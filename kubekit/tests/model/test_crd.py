@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
 from msgspec import Meta, field
 
 from kubekit.model import crd
-from kubekit.model.resource import AGE, Column, Model, Resource, Rule, Scale
+from kubekit.model.resource import AGE, Column, Model, Resource, Rule, Scale, remark
 from kubekit.model.status import Status
 
 
@@ -122,6 +123,23 @@ def test_a_kind_is_one_class() -> None:
     }
 
 
+class Box(Resource, plural="boxes", group="example.com", version="v1"):
+    """A box, which stays as it was made."""
+
+    rules = (Rule("self.spec == oldSelf.spec", "a box stays as it is", forbidden=".spec"),)
+    spec: ToySpec
+
+
+def test_rules_may_be_about_a_whole_object_and_name_a_field_as_forbidden() -> None:
+    (rule,) = crd.schema_of(Box)["x-kubernetes-validations"]
+    assert rule == {
+        "rule": "self.spec == oldSelf.spec",
+        "message": "a box stays as it is",
+        "reason": "FieldValueForbidden",
+        "fieldPath": ".spec",
+    }
+
+
 def test_a_default_is_plain_text_also_where_it_is_a_choice() -> None:
     default = version()["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["shape"]["default"]
     assert type(default) is str
@@ -162,3 +180,55 @@ def test_kubectl_is_told_which_columns_to_show() -> None:
         {"name": "Maker", "type": "string", "jsonPath": ".spec.maker"},
         {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
     ]
+
+
+UNUSED = remark("Nobody reads it.")
+
+
+class Inside(Model):
+    """What is inside."""
+
+    size: int = 1
+    """How large."""
+
+
+class RemarkedSpec(Model):
+    """What is wanted."""
+
+    plain: Inside | None = None
+    """As it is."""
+    unused: Annotated[Inside | None, UNUSED] = None
+    """Not so."""
+    several: Annotated[tuple[Inside, ...], UNUSED] = ()
+    by_name: Annotated[Mapping[str, str], UNUSED] = {}
+    """Names."""
+
+
+class Remarked(Resource, plural="remarkeds", group="example.org", version="v1"):
+    """Some of it is used."""
+
+    spec: RemarkedSpec = RemarkedSpec()
+
+
+class Ignored(Resource, plural="ignoreds", group="example.org", version="v1"):
+    """None of it is used."""
+
+    spec: Annotated[RemarkedSpec, UNUSED] = RemarkedSpec()
+
+
+def test_a_remark_stands_behind_the_description_of_a_field_and_of_all_in_it() -> None:
+    fields = crd.schema_of(Remarked)["properties"]["spec"]["properties"]
+    assert fields["plain"]["description"] == "As it is."
+    assert fields["plain"]["properties"]["size"]["description"] == "How large."
+    assert fields["unused"]["description"] == "Not so. Nobody reads it."
+    assert fields["unused"]["properties"]["size"]["description"] == "How large. Nobody reads it."
+    assert fields["several"]["items"]["properties"]["size"]["description"] == "How large. Nobody reads it."
+    assert fields["byName"]["description"] == "Names. Nobody reads it."
+    assert fields["byName"]["additionalProperties"] == {"type": "string"}
+
+
+def test_a_remark_on_the_spec_is_one_on_the_kind() -> None:
+    schema = crd.schema_of(Ignored)
+    assert schema["description"] == "None of it is used. Nobody reads it."
+    fields = schema["properties"]["spec"]["properties"]
+    assert fields["unused"]["properties"]["size"]["description"] == "How large. Nobody reads it."

@@ -150,6 +150,26 @@ async def test_other_finalizers_stay(world: World) -> None:
     assert (await world.get()).metadata.finalizers == ("test/other",)
 
 
+@pytest.mark.parametrize(("parts", "told"), [(None, [None, None]), (7, [None, 7, 7])])
+async def test_last_words_are_seen_before_the_object_goes(
+    world: World, parts: int | None, told: list[int | None]
+) -> None:
+    async def undo(obj: Widget) -> Outcome:
+        return Outcome(structs.replace(obj.status, parts=parts))
+
+    world.controller.finalizer, world.controller.undo = "test/held", undo
+    await world.start()
+    await world.user.create(widget("a"))
+    await asyncio.sleep(1)
+    version = (await world.get()).metadata.resource_version
+    await world.user.delete(Widget, "a", NAMESPACE)
+    async with aclosing(world.user.watch(Widget, Selection(NAMESPACE), version=version)) as events:
+        seen = [(await anext(events)).item for _ in told]
+    assert [one.status.parts for one in seen if one is not None] == told
+    with pytest.raises(NotFound):
+        await world.get()
+
+
 class Lagging(Counting):
     """Once `lag` is set, changes are seen that many seconds after they happened."""
 

@@ -59,13 +59,35 @@ def test_conditions_can_be_taken_away() -> None:
 
 
 def test_a_time_alone_is_no_change() -> None:
-    old = a_widget(WidgetStatus(observed_generation=3, conditions=(ready(True),)))
+    said = structs.replace(ready(True), observed_generation=3)
+    old = a_widget(WidgetStatus(observed_generation=3, conditions=(said,)))
     new = WidgetStatus(conditions=(structs.replace(ready(True), last_transition_time=NOW),))
     assert status_writes.difference(status_of(old), status_writes.after_success(old, new, NOW)) == {}
 
 
 def test_the_generation_is_noted() -> None:
     assert status_writes.after_success(a_widget(), WidgetStatus(parts=1), NOW)["observedGeneration"] == 3
+
+
+def test_a_condition_says_of_which_generation_it_was_said() -> None:
+    old = structs.replace(ready(True), observed_generation=2)
+    told = merged((old,), condition("Painted", True, "Dry"))
+    written = status_writes.after_success(a_widget(), WidgetStatus(conditions=told), NOW)
+    assert [(one["type"], one["observedGeneration"]) for one in written["conditions"]] == [("Ready", 2), ("Painted", 3)]
+    again = merged(told, condition("Ready", True, "Because"))
+    assert (
+        status_writes.after_success(a_widget(), WidgetStatus(conditions=again), NOW)["conditions"][0][
+            "observedGeneration"
+        ]
+        == 3
+    )
+
+
+def test_a_failure_is_of_this_generation_and_what_was_said_before_is_not() -> None:
+    before = a_widget(WidgetStatus(conditions=(structs.replace(ready(True), observed_generation=2),)))
+    status = status_writes.after_failure(before, InvalidConfiguration("default/a", "spec.size", "too large"), NOW)
+    assert status is not None
+    assert [one["observedGeneration"] for one in status["conditions"]] == [2, 3]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from msgspec import Meta
 from kubekit.model.resource import AGE, Column, Model, NotEmpty, Time
 from kubekit.model.status import Condition, Status
 
-from .model import HttpUrl, Resource, Values
+from .model import NOT_YET, HttpUrl, Resource, Values
 from .shared import HelmRelease, LocalRef
 
 
@@ -87,7 +87,7 @@ class TenantAddon(
 ):
     """An addon on one tenant cluster."""
 
-    spec: TenantAddonSpec
+    spec: Annotated[TenantAddonSpec, NOT_YET]
     status: TenantAddonStatus = TenantAddonStatus()
 
 
@@ -146,7 +146,7 @@ class ManagementAddon(
 ):
     """An addon on the management cluster."""
 
-    spec: ManagementAddonSpec
+    spec: Annotated[ManagementAddonSpec, NOT_YET]
     status: ManagementAddonStatus = ManagementAddonStatus()
 
 
@@ -245,4 +245,4 @@ class AddonDefinition(
 ):
     """An entry of the addon catalogue."""
 
-    spec: AddonDefinitionSpec
+    spec: Annotated[AddonDefinitionSpec, NOT_YET]

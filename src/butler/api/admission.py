@@ -1,9 +1,10 @@
-"""Rules about who may write what, where a role alone cannot say it: as policies that every API server enforces."""
+"""Rules about who may write what, where a role alone cannot say it, and warnings: as policies of the API server."""
 
 from __future__ import annotations
 
 from kubekit.model.resource import Address, Object
 
+from .field_warnings import warning_policies
 from .model import GROUP, PART_OF, VERSION
 
 POLICY = Address(
@@ -30,11 +31,17 @@ _NAME = f"providerconfig-destination.{GROUP}"
 
 
 def policies() -> tuple[tuple[Address, Object], ...]:
-    """Everything to install, each with its kind."""
-    head = {"name": _NAME, "labels": dict(PART_OF)}
-    policy = {"apiVersion": POLICY.api_version, "kind": POLICY.kind, "metadata": head, "spec": _destination()}
-    spec = {"policyName": _NAME, "validationActions": ["Deny"]}
-    binding = {"apiVersion": BINDING.api_version, "kind": BINDING.kind, "metadata": dict(head), "spec": spec}
+    """Everything to install, each with its kind: what refuses first, then what only warns."""
+    warning = (one for name, spec in warning_policies() for one in _bound(name, spec, "Warn"))
+    return (*_bound(_NAME, _destination(), "Deny"), *warning)
+
+
+def _bound(name: str, spec: Object, action: str) -> tuple[tuple[Address, Object], ...]:
+    """A policy, and what makes it hold everywhere."""
+    head = {"name": name, "labels": dict(PART_OF)}
+    policy = {"apiVersion": POLICY.api_version, "kind": POLICY.kind, "metadata": head, "spec": spec}
+    where = {"policyName": name, "validationActions": [action]}
+    binding = {"apiVersion": BINDING.api_version, "kind": BINDING.kind, "metadata": dict(head), "spec": where}
     return (POLICY, policy), (BINDING, binding)
 
 

@@ -11,7 +11,7 @@ from kubekit.model.resource import AGE, Column, Model, Rule, Time
 from kubekit.model.status import Condition, Status
 
 from .bootstrap_addons import BootstrapAddons
-from .model import Cidr, DnsLabel, Resource
+from .model import NOT_YET, Cidr, DnsLabel, Resource
 from .shared import Disk, Exposure, IPv4Range, Platform, ProviderRef, ProviderType, TemplateSize
 
 
@@ -245,5 +245,5 @@ class ClusterBootstrap(
 ):
     """Builds a management cluster: machines, Talos, Kubernetes, addons."""
 
-    spec: ClusterBootstrapSpec
+    spec: Annotated[ClusterBootstrapSpec, NOT_YET]
     status: ClusterBootstrapStatus = ClusterBootstrapStatus()

@@ -24,7 +24,7 @@ from kubekit.model.resource import (
 from kubekit.model.status import Status
 
 from .cluster_addons import ClusterAddons
-from .model import DnsLabel, Duration, KubernetesVersion, Resource
+from .model import NOT_YET, REFUSED, DnsLabel, Duration, KubernetesVersion, Resource, Values
 from .shared import ControlPlaneResources, IPRange, LocalRef, NsRef, Platform, ProviderRef
 
 DEFAULT_CPU = 4
@@ -63,17 +63,17 @@ class Talos(Model):
 class OperatingSystem(Model):
     """What the machines run."""
 
-    type: Literal["rocky", "flatcar", "talos", "kairos", "bottlerocket"] = "rocky"
+    type: Annotated[Literal["rocky", "flatcar", "talos", "kairos", "bottlerocket"], NOT_YET] = "rocky"
     """Family."""
-    version: str = "9.5"
+    version: Annotated[str, NOT_YET] = "9.5"
     """Version of the family."""
     image_ref: str | None = None
     """Exact image of the provider; wins over type and version."""
-    schematic_id: str | None = None
+    schematic_id: Annotated[str | None, REFUSED] = None
     """Image Factory schematic; an ImageSync brings the image to the provider."""
     ssh_authorized_key: str | None = None
     """SSH public key, except for Talos; left out, that of the ButlerConfig."""
-    talos: Talos | None = None
+    talos: Annotated[Talos | None, NOT_YET] = None
     """Needed when type is talos."""
 
 
@@ -150,14 +150,14 @@ class Workers(Model):
 class ControlPlane(Model):
     """The cluster's own control plane."""
 
-    type: Literal["Hosted", "Standalone"] = "Hosted"
+    type: Annotated[Literal["Hosted", "Standalone"], REFUSED] = "Hosted"
     """Hosted runs as pods in the management cluster, Standalone on machines of its own."""
     replicas: Annotated[int, Meta(ge=1, le=3)] | None = None
     """API server replicas; left out, the engine decides."""
     service_type: Literal["LoadBalancer", "NodePort", "ClusterIP"] | None = None
     """Service of the API server; left out, it follows from the platform's exposure mode."""
     external_cloud_provider: bool = True
-    """Run with an external cloud provider."""
+    """Nodes wait for the infrastructure's cloud controller, where it has one; false: they do without it."""
     cert_sans: tuple[str, ...] = ()
     """Further names and addresses in the API server's certificate."""
     data_store_ref: LocalRef | None = None
@@ -175,7 +175,7 @@ class Networking(Model):
     """Addresses of Services."""
     load_balancer_pool: IPRange | None = None
     """Addresses for LoadBalancer Services; left out, they come from the provider's pools."""
-    lb_pool_size: Positive | None = None
+    lb_pool_size: Annotated[Positive | None, NOT_YET] = None
     """How many such addresses to take from the pools."""
 
 
@@ -199,7 +199,7 @@ class NutanixOverride(Model):
     """Subnet."""
     image_uuid: str | None = None
     """Image."""
-    storage_container_uuid: str | None = None
+    storage_container_uuid: Annotated[str | None, NOT_YET] = None
     """Storage container."""
 
 
@@ -242,7 +242,8 @@ class ManagementPolicy(Model):
     """How long Butler keeps its hands on the addons."""
 
     mode: Literal["Active", "Observe", "GitOps"] = "Active"
-    """Active follows the spec, Observe stops once the cluster is ready, GitOps sets up Flux and hands over."""
+    """Active follows the spec, Observe stops once all of them were installed; GitOps, which sets up Flux and hands
+    over, is refused for now."""
 
 
 class WorkspaceQuota(Model):
@@ -296,7 +297,7 @@ class TenantClusterSpec(Model):
     """metalLBPool here is another way to write networking.loadBalancerPool."""
     time_servers: tuple[str, ...] = ()
     """Time servers; left out, those of the provider, then of the platform."""
-    workspaces: WorkspacePolicy | None = None
+    workspaces: Annotated[WorkspacePolicy | None, NOT_YET] = None
     """Development workspaces."""
 
 
@@ -311,6 +312,8 @@ class ObservedAddon(Model):
     """Health."""
     managed_by: Literal["butler", "flux", "argocd", "manual"]
     """Who keeps it."""
+    values_digest: str | None = None
+    """Tells the Helm values it was installed with from others; left out where there were none."""
     message: str | None = None
     """What else there is to say of it."""
 
@@ -344,7 +347,7 @@ class TenantClusterStatus(Status):
     tenant_namespace: str | None = None
     """Namespace of the control plane and the Cluster API objects."""
     control_plane_endpoint: str | None = None
-    """API server as host:port."""
+    """API server as host:port, with a path where it shares these with others; https:// in front makes it a URL."""
     kubeconfig_secret_ref: LocalRef | None = None
     """Secret with the admin kubeconfig, in the tenant namespace."""
     provider_config_ref: NsRef | None = None
@@ -360,6 +363,9 @@ class TenantClusterStatus(Status):
     """Addresses for LoadBalancer Services."""
     image_sync_ref: LocalRef | None = None
     """Image that is being brought to the provider."""
+    accepted_spec: Values | None = None
+    """The spec that was last accepted, without defaults and Helm values: the cluster stays like that while a change
+    of it is refused."""
     last_transition_time: Time | None = None
     """When the phase last changed."""
 
@@ -371,9 +377,11 @@ class TenantCluster(
     scale=Scale(".spec.workers.replicas", ".status.workerNodesReady"),
     columns=(
         Column("Phase", ".status.phase"),
-        Column("K8s Version", ".spec.kubernetesVersion"),
+        Column("Ready", '.status.conditions[?(@.type=="Ready")].status'),
+        Column("K8s Version", ".status.observedState.kubernetesVersion"),
         Column("Workers", ".status.observedState.workers.ready"),
         Column("Endpoint", ".status.controlPlaneEndpoint"),
+        Column("Provider", ".status.providerConfigRef.name", priority=1),
         AGE,
     ),
 ):

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from kubekit.model.resource import Model
 
-from .model import Values
+from .model import NOT_YET, REFUSED, Values
 from .shared import LocalRef
 
 
 class CniAddon(Model):
     """Pod network."""
 
-    provider: Literal["cilium"] = "cilium"
+    provider: Annotated[Literal["cilium"], REFUSED] = "cilium"
     """Which one."""
     version: str | None = None
     """Version; left out, that of the platform."""
@@ -46,7 +46,7 @@ class StorageAddon(Model):
 class LoadBalancerAddon(Model):
     """Addresses for LoadBalancer Services."""
 
-    provider: Literal["metallb"] = "metallb"
+    provider: Annotated[Literal["metallb"], REFUSED] = "metallb"
     """Which one."""
     version: str | None = None
     """Version; left out, that of the platform."""
@@ -100,4 +100,4 @@ class ClusterAddons(Model):
     storage: StorageAddon | None = None
     load_balancer: LoadBalancerAddon | None = None
     ingress: IngressAddon | None = None
-    gitops: GitOpsAddon | None = None
+    gitops: Annotated[GitOpsAddon | None, NOT_YET] = None

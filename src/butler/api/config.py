@@ -9,7 +9,7 @@ from msgspec import Meta
 from kubekit.model.resource import AGE, Column, Model, Positive, Quantity, Time
 from kubekit.model.status import Status
 
-from .model import HttpUrl, Resource
+from .model import NOT_YET, HttpUrl, Resource
 from .shared import (
     TENANTS_NAMESPACE,
     ControlPlaneResources,
@@ -58,7 +58,7 @@ class DefaultAddonVersions(Model):
     """MetalLB."""
     traefik: str | None = None
     """Traefik."""
-    fluxcd: str | None = None
+    fluxcd: Annotated[str | None, NOT_YET] = None
     """Flux."""
 
 
@@ -69,11 +69,11 @@ class DefaultTeamLimits(Model):
     """Clusters."""
     max_workers_per_cluster: Positive | None = None
     """Workers in one cluster."""
-    max_total_cpu: Quantity | None = None
+    max_total_cpu: Annotated[Quantity | None, NOT_YET] = None
     """Cores over all clusters."""
-    max_total_memory: Quantity | None = None
+    max_total_memory: Annotated[Quantity | None, NOT_YET] = None
     """Memory over all clusters."""
-    max_total_storage: Quantity | None = None
+    max_total_storage: Annotated[Quantity | None, NOT_YET] = None
     """Disk over all clusters."""
 
 
@@ -95,11 +95,11 @@ class ImageFactory(Model):
 
     url: HttpUrl
     """Address of the factory."""
-    credentials_ref: SecretRef | None = None
+    credentials_ref: Annotated[SecretRef | None, NOT_YET] = None
     """Secret with apiKey."""
-    default_schematic_id: str | None = None
+    default_schematic_id: Annotated[str | None, NOT_YET] = None
     """Schematic of clusters that name none."""
-    auto_sync: bool = True
+    auto_sync: Annotated[bool, NOT_YET] = True
     """Bring missing images to a provider without being asked."""
 
 
@@ -174,7 +174,7 @@ class ButlerConfigSpec(Model):
 
     multi_tenancy: MultiTenancy = MultiTenancy()
     default_namespace: str = TENANTS_NAMESPACE
-    """Namespace of clusters without a team."""
+    """Namespace of clusters without a team; they may be in `default` as well."""
     default_provider_config_ref: ProviderRef | None = None
     """ProviderConfig of clusters that name none; without a namespace, in butler-system."""
     default_team_limits: DefaultTeamLimits | None = None
@@ -182,13 +182,13 @@ class ButlerConfigSpec(Model):
     default_control_plane_resources: ControlPlaneResources | None = None
     default_time_servers: tuple[str, ...] = ()
     """Time servers; left out, pool.ntp.org."""
-    control_plane_exposure: Exposure = Exposure()
-    platform: Platform | None = None
-    git_provider: GitProvider | None = None
+    control_plane_exposure: Annotated[Exposure, NOT_YET] = Exposure()
+    platform: Annotated[Platform | None, NOT_YET] = None
+    git_provider: Annotated[GitProvider | None, NOT_YET] = None
     image_factory: ImageFactory | None = None
-    audit: Audit = Audit()
-    notifications: Notifications | None = None
-    observability: Observability | None = None
+    audit: Annotated[Audit, NOT_YET] = Audit()
+    notifications: Annotated[Notifications | None, NOT_YET] = None
+    observability: Annotated[Observability | None, NOT_YET] = None
     ssh_authorized_key: str | None = None
     """SSH public key of workers, except with Talos."""
 

@@ -41,20 +41,28 @@ _SPELLINGS: dict[ProviderType, dict[str, tuple[str, ...]]] = {
 }
 
 
+_MAIN = {
+    ProviderType.HARVESTER: "kubeconfig",
+    ProviderType.NUTANIX: "credentials",
+    ProviderType.PROXMOX: "token",
+    ProviderType.GCP: "serviceAccountKey",
+}
+"""The key that credentialsRef may call otherwise. AWS and Azure have several that are of no use alone."""
+
+
 def spellings(provider: ProviderType) -> Mapping[str, tuple[str, ...]]:
     """Every key a Secret may have, and how else it may be spelled; empty where anything goes."""
     return _SPELLINGS.get(provider, {})
 
 
 def canonical_keys(provider: ProviderType, data: Mapping[str, str], key: str | None = None) -> dict[str, str]:
-    """The entries of a Secret under the names Butler uses; `key` is that of credentialsRef, for Harvester. A provider
-    that others wrote gets all entries as they are."""
+    """The entries of a Secret under the names Butler uses; `key`, that of credentialsRef, is where the main one is. A
+    provider that others wrote gets all entries as they are, or that one alone."""
     if provider is ProviderType.EXTERNAL:
-        return dict(data)
-    known = spellings(provider)
-    if key and provider is ProviderType.HARVESTER:
-        known = {"kubeconfig": (key,)}
-        data = {name: value for name, value in data.items() if name == key}
+        return {name: value for name, value in data.items() if key in (None, name)}
+    known = dict(spellings(provider))
+    if key and (main := _MAIN.get(provider)):
+        known[main], data = (key,), {name: value for name, value in data.items() if name == key or name != main}
     found = {name: _first(data, (name, *others)) for name, others in known.items()}
     return {name: value for name, value in found.items() if value is not None}
 

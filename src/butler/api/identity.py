@@ -10,7 +10,7 @@ from msgspec import Meta
 from kubekit.model.resource import AGE, Column, Int64, Model, NotEmpty, Time, with_format
 from kubekit.model.status import Condition, Status
 
-from .model import HttpUrl, Resource
+from .model import NOT_YET, HttpUrl, Resource
 from .shared import SecretRef
 from .team import TeamRole
 
@@ -127,7 +127,7 @@ class User(
 ):
     """A person's account."""
 
-    spec: UserSpec
+    spec: Annotated[UserSpec, NOT_YET]
     status: UserStatus = UserStatus()
 
 
@@ -238,5 +238,5 @@ class IdentityProvider(
 ):
     """Where people sign in."""
 
-    spec: IdentityProviderSpec
+    spec: Annotated[IdentityProviderSpec, NOT_YET]
     status: IdentityProviderStatus = IdentityProviderStatus()

@@ -15,6 +15,16 @@ from .model import DnsLabel, Port, Resource
 from .shared import Disk, ProviderRef
 
 
+def _settled_rule(phases: tuple[str, ...], what: str) -> Rule:
+    """Providers make things and remove them. What was asked for before would stay behind, or as it is."""
+    return Rule(
+        f"!has(oldSelf.status) || !has(oldSelf.status.phase) || !(oldSelf.status.phase in {list(phases)})"
+        " || self.spec == oldSelf.spec",
+        f"{what} that was asked for cannot be changed; delete the request and make another",
+        forbidden=".spec",
+    )
+
+
 class MachineRole(StrEnum):
     """What a machine is for; `controlplane` is another spelling that normalise() replaces."""
 
@@ -140,6 +150,8 @@ class MachineRequest(
     ),
 ):
     """Asks a provider for one machine."""
+
+    rules = (_settled_rule(("Creating", "Running", "Deleting", "Deleted"), "a machine"),)
 
     spec: MachineSpec
     status: MachineStatus = MachineStatus()
@@ -299,6 +311,8 @@ class ImageSync(
     ),
 ):
     """Brings an operating system image to a provider."""
+
+    rules = (_settled_rule(("Building", "Downloading", "Uploading", "Ready"), "an image"),)
 
     spec: ImageSyncSpec
     status: ImageSyncStatus = ImageSyncStatus()

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 import kubekit.model.resource
+from kubekit.model.resource import remark
 
 GROUP = "butler.butlerlabs.dev"
 VERSION = "v1alpha1"
@@ -17,6 +18,11 @@ AGENT = "butler"
 """Who writes, where nothing says it more exactly."""
 PART_OF = {"app.kubernetes.io/part-of": "butler"}
 """What every definition that Butler installs carries."""
+DOES_NOT_ACT = "Does not act yet."
+REFUSED_UNLESS_DEFAULT = "Anything but the default is refused for now."
+NOT_YET, REFUSED = remark(DOES_NOT_ACT), remark(REFUSED_UNLESS_DEFAULT)
+"""Marks of fields, or of a whole spec, that nothing reads yet or of which nothing else is accepted. All others act:
+`butler.api.fields` has the lists, and every field is tried in `tests/fields`."""
 
 
 class Resource(kubekit.model.resource.Resource, group=GROUP, version=VERSION, labels=PART_OF):

@@ -10,7 +10,7 @@ from msgspec import Meta
 from kubekit.model.resource import AGE, Column, Model, Positive, Time, keyed_by
 from kubekit.model.status import Status
 
-from .model import Cidr, IPv4, Percent, Resource
+from .model import NOT_YET, Cidr, IPv4, Percent, Resource
 from .shared import IPRange, LocalRef, NsRef
 
 
@@ -112,7 +112,7 @@ class NetworkPool(
 ):
     """IPv4 addresses that Butler shares out among clusters."""
 
-    spec: NetworkPoolSpec
+    spec: Annotated[NetworkPoolSpec, NOT_YET]
     status: NetworkPoolStatus = NetworkPoolStatus()
 
 
@@ -187,5 +187,5 @@ class IPAllocation(
 ):
     """A block of addresses from a NetworkPool, for one cluster."""
 
-    spec: IPAllocationSpec
+    spec: Annotated[IPAllocationSpec, NOT_YET]
     status: IPAllocationStatus = IPAllocationStatus()

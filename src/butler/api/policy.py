@@ -10,7 +10,7 @@ from msgspec import Meta
 from kubekit.model.resource import AGE, Column, Model, Rule
 from kubekit.model.status import Status
 
-from .model import Resource
+from .model import NOT_YET, Resource
 from .shared import LocalRef, ProviderType
 
 
@@ -96,5 +96,5 @@ class ClusterCreationPolicy(
 ):
     """What people may choose when they create a cluster."""
 
-    spec: ClusterCreationPolicySpec
+    spec: Annotated[ClusterCreationPolicySpec, NOT_YET]
     status: ClusterCreationPolicyStatus = ClusterCreationPolicyStatus()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
 from kubekit.model.resource import AGE, Column, Model, Positive, Rule, Time
 from kubekit.model.status import Status
 
-from .model import Resource
+from .model import NOT_YET, Resource
 from .sections.aws import AwsSection
 from .sections.azure import AzureSection
 from .sections.gcp import GcpSection
@@ -24,20 +25,20 @@ class PoolRef(Model):
 
     name: str
     """NetworkPool beside this object."""
-    priority: int = 0
+    priority: Annotated[int, NOT_YET] = 0
     """Lower goes first."""
 
 
 class LoadBalancerPolicy(Model):
     """How tenants get addresses for LoadBalancer Services."""
 
-    allocation_mode: Literal["static", "elastic"] = "static"
+    allocation_mode: Annotated[Literal["static", "elastic"], NOT_YET] = "static"
     """A fixed block, or one that grows and shrinks."""
     default_pool_size: Positive = 8
     """Addresses per tenant, static."""
-    initial_pool_size: Positive = 2
+    initial_pool_size: Annotated[Positive, NOT_YET] = 2
     """Addresses to begin with, elastic."""
-    growth_increment: Positive = 2
+    growth_increment: Annotated[Positive, NOT_YET] = 2
     """Addresses per step, elastic."""
 
 
@@ -50,23 +51,48 @@ class TenantQuota(Model):
     """For nodes."""
 
 
+_NAMES_POOLS = "(has(self.poolRefs) && size(self.poolRefs) > 0)"
+
+
 class ProviderNetwork(Model):
     """Where addresses come from, and network defaults."""
+
+    rules = (
+        Rule(
+            f"self.mode != 'ipam' || {_NAMES_POOLS}",
+            "mode ipam needs a NetworkPool to take addresses from",
+            missing=".poolRefs",
+        ),
+        Rule(
+            f"self.mode == 'ipam' || !({_NAMES_POOLS})",
+            "NetworkPools are for mode ipam; in mode cloud the provider itself gives addresses",
+            forbidden=".poolRefs",
+        ),
+    )
 
     mode: Literal["ipam", "cloud"] = "cloud"
     """From NetworkPools, or from the provider itself."""
     pool_refs: tuple[PoolRef, ...] = ()
     """Pools; needed for ipam."""
     load_balancer: LoadBalancerPolicy | None = None
-    quota_per_tenant: TenantQuota | None = None
+    quota_per_tenant: Annotated[TenantQuota | None, NOT_YET] = None
     subnet: str | None = None
-    """Network the machines are in."""
+    """Network of the workers of tenant clusters as CIDR, on Proxmox VE; elsewhere the infrastructure knows it."""
     gateway: str | None = None
-    """Gateway."""
+    """Gateway of the workers of tenant clusters, on Proxmox VE; elsewhere the infrastructure knows it."""
     dns_servers: tuple[str, ...] = ()
-    """Name servers."""
+    """Name servers of machines, on Proxmox VE and Harvester; elsewhere the infrastructure knows them. A MachineRequest
+    with networkData has those that are in it."""
     time_servers: tuple[str, ...] = ()
-    """Time servers."""
+    """Time servers of the workers of tenant clusters that name none themselves; left out, those of the platform."""
+
+
+NETWORK_FIELDS = {
+    "subnet": ("proxmox", "external"),
+    "gateway": ("proxmox", "external"),
+    "dnsServers": ("proxmox", "harvester", "external"),
+}
+"""The fields of `network` that are of use on some infrastructures only, and on which."""
 
 
 class ProviderLimits(Model):
@@ -81,6 +107,11 @@ class ProviderLimits(Model):
 class ProviderScope(Model):
     """Who may use the provider."""
 
+    rules = (
+        Rule("self.type != 'team' || has(self.teamRef)", "type team needs the team's name", missing=".teamRef"),
+        Rule("self.type == 'team' || !has(self.teamRef)", "a team is for type team alone", forbidden=".teamRef"),
+    )
+
     type: Literal["platform", "team"] = "platform"
     """Everyone, or one team."""
     team_ref: LocalRef | None = None
@@ -88,6 +119,7 @@ class ProviderScope(Model):
 
 
 _WITHOUT_CREDENTIALS = ("local", "simulated", "external")
+_CLOUDS = ("azure", "aws", "gcp")
 _NESTED_CREDENTIALS = ("harvester", "nutanix", "proxmox", "azure", "aws", "gcp")
 
 
@@ -98,6 +130,42 @@ def _credentials_rule() -> Rule:
         " || ".join([*either, "has(self.credentialsRef)", *nested]),
         "here or in the section of the provider, except for local, simulated and external",
         ".credentialsRef",
+    )
+
+
+_KIND = "(has(self.provider) ? self.provider : has(self.type) ? self.type : '')"
+
+
+def _section_rules() -> tuple[Rule, ...]:
+    """The section of the provider is there, and none of another."""
+    needed = (
+        Rule(f"{_KIND} != '{name}' || has(self.{name})", f"provider {name} needs it", missing=f".{name}")
+        for name in (*_NESTED_CREDENTIALS, "external")
+    )
+    only = (
+        Rule(f"!has(self.{name}) || {_KIND} == '{name}'", f"it is for provider {name} alone", forbidden=f".{name}")
+        for name in (*_NESTED_CREDENTIALS, *_WITHOUT_CREDENTIALS)
+    )
+    return (*needed, *only)
+
+
+def _key_rules() -> Iterator[Rule]:
+    """Credentials of several entries are nothing that one key can name."""
+    for name in ("azure", "aws"):
+        for place, holds in (("", f"{_KIND} == '{name}'"), (f".{name}", f"has(self.{name})")):
+            ref = f"{place}.credentialsRef"
+            yield Rule(
+                f"!({holds}) || !has(self{ref}) || !has(self{ref}.key)",
+                f"provider {name} needs several keys of the Secret, which have their customary names",
+                forbidden=f"{ref}.key",
+            )
+
+
+def _addresses_rule() -> Rule:
+    return Rule(
+        f"!({_KIND} in {list(_CLOUDS)}) || !has(self.network) || self.network.mode != 'ipam'",
+        "a cloud gives addresses itself; NetworkPools are for data centres",
+        forbidden=".network.mode",
     )
 
 
@@ -114,6 +182,9 @@ class ProviderConfigSpec(Model):
             "provider and type are two names of one field and must be equal",
         ),
         _credentials_rule(),
+        *_section_rules(),
+        _addresses_rule(),
+        *_key_rules(),
     )
 
     provider: ProviderType | None = None
@@ -129,7 +200,7 @@ class ProviderConfigSpec(Model):
     azure: AzureSection | None = None
     aws: AwsSection | None = None
     gcp: GcpSection | None = None
-    local: LocalSection | None = None
+    local: Annotated[LocalSection | None, NOT_YET] = None
     simulated: SimulatedSection | None = None
     external: ExternalSection | None = None
     network: ProviderNetwork = ProviderNetwork()
@@ -163,6 +234,10 @@ class ProviderConfigStatus(Status):
 
     provider: ProviderType | None = None
     """Kind of infrastructure, whichever way the spec says it."""
+    scope: Literal["platform", "team"] | None = None
+    """Who may use it, whether the spec says it or not."""
+    network_mode: Literal["ipam", "cloud"] | None = None
+    """Where addresses come from, whether the spec says it or not."""
     ready: bool | None = None
     """Can be used."""
     validated: bool | None = None
@@ -181,8 +256,9 @@ class ProviderConfig(
     plural="providerconfigs",
     short="pc",
     columns=(
-        Column("Provider", ".spec.provider"),
-        Column("Scope", ".spec.scope.type"),
+        Column("Provider", ".status.provider"),
+        Column("Scope", ".status.scope"),
+        Column("Mode", ".status.networkMode"),
         Column("Ready", ".status.ready", "boolean"),
         Column("Validated", ".status.validated", "boolean"),
         AGE,

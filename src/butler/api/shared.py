@@ -11,6 +11,8 @@ from .model import IPv4
 
 SYSTEM_NAMESPACE = "butler-system"
 TENANTS_NAMESPACE = "butler-tenants"
+DEFAULT_NAMESPACE = "default"
+"""Where Kubernetes puts what names no namespace."""
 
 
 class ProviderType(StrEnum):
@@ -52,7 +54,7 @@ class SecretRef(Model):
     namespace: str | None = None
     """Its namespace; left out, that of the object that refers to it."""
     key: str | None = None
-    """One key; left out, the customary keys."""
+    """Key of the main entry; left out, the customary one."""
 
 
 class NsRef(Model):

@@ -10,7 +10,7 @@ from msgspec import Meta
 from kubekit.model.resource import AGE, Column, Model, NotEmpty, NotNegative, Positive, Quantity, keyed_by
 from kubekit.model.status import Status
 
-from .model import Percent, Resource
+from .model import NOT_YET, Percent, Resource
 from .shared import LocalRef, TemplateSize
 
 TeamRole = Literal["admin", "operator", "viewer"]
@@ -67,7 +67,7 @@ class ClusterDefaults(Model):
     """Memory of a worker in Gi."""
     worker_disk_gi: Annotated[int, Meta(ge=10)] | None = None
     """Disk of a worker in Gi."""
-    default_addons: tuple[str, ...] = ()
+    default_addons: Annotated[tuple[str, ...], NOT_YET] = ()
     """Addons."""
 
 
@@ -87,7 +87,7 @@ class Environment(Model):
     """Name, which clusters carry as a label."""
     description: str | None = None
     """What it is for."""
-    access: TeamAccess | None = None
+    access: Annotated[TeamAccess | None, NOT_YET] = None
     """Further rights of team members in this environment."""
     cluster_defaults: ClusterDefaults | None = None
     """Defaults that win over those of the team."""
@@ -103,13 +103,13 @@ class ResourceLimits(Model):
     """Workers over all clusters."""
     max_nodes_per_cluster: NotNegative | None = None
     """Workers in one cluster."""
-    max_cpu_cores: Quantity | None = None
+    max_cpu_cores: Annotated[Quantity | None, NOT_YET] = None
     """Cores over all clusters."""
-    max_memory: Quantity | None = None
+    max_memory: Annotated[Quantity | None, NOT_YET] = None
     """Memory over all clusters."""
-    max_storage: Quantity | None = None
+    max_storage: Annotated[Quantity | None, NOT_YET] = None
     """Disk over all clusters."""
-    default_node_count: NotNegative = 3
+    default_node_count: Annotated[NotNegative, NOT_YET] = 3
     """Workers of a cluster that does not say."""
     default_cpu_per_node: Quantity | None = None
     """Cores of a worker that does not say."""
@@ -160,7 +160,7 @@ class TeamSpec(Model):
     """Title."""
     description: str | None = None
     """What it does."""
-    access: TeamAccess = TeamAccess()
+    access: Annotated[TeamAccess, NOT_YET] = TeamAccess()
     """Members."""
     resource_limits: ResourceLimits | None = None
     quotas: Quotas | None = None

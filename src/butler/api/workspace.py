@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
 
 from kubekit.model.resource import AGE, Column, Model, NotEmpty, Quantity, Time
 from kubekit.model.status import Status
 
-from .model import Duration, Resource
+from .model import NOT_YET, Duration, Resource
 from .shared import LocalRef
 
 
@@ -146,7 +146,7 @@ class Workspace(
 ):
     """A place to work inside a tenant cluster, reached by SSH."""
 
-    spec: WorkspaceSpec
+    spec: Annotated[WorkspaceSpec, NOT_YET]
     status: WorkspaceStatus = WorkspaceStatus()
 
 
@@ -187,4 +187,4 @@ class WorkspaceTemplate(
 ):
     """A ready-made choice for new workspaces."""
 
-    spec: WorkspaceTemplateSpec
+    spec: Annotated[WorkspaceTemplateSpec, NOT_YET]

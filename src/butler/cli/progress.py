@@ -52,9 +52,11 @@ def problem_of(cluster: TenantCluster | None, generation: int = 0) -> str:
         return "it was deleted meanwhile"
     if (cluster.status.observed_generation or 0) < generation:
         return ""
-    accepted, ready = cluster.status.condition("Accepted"), cluster.status.condition("Ready")
-    if accepted is not None and accepted.status == "False" and cluster.status.phase is not ClusterPhase.PENDING:
-        return accepted.message or accepted.reason
+    for gate in ("Accepted", "QuotaSatisfied"):
+        said = cluster.status.condition(gate)
+        if said is not None and said.status == "False" and cluster.status.phase is not ClusterPhase.PENDING:
+            return said.message or said.reason
+    ready = cluster.status.condition("Ready")
     if cluster.status.phase is ClusterPhase.FAILED:
         return (ready.message or ready.reason) if ready else "it has failed"
     return ""

@@ -65,9 +65,17 @@ class Observed(Struct, rename="camel", gc=False):
     kubernetes_version: str | None = None
 
 
+class ConditionSeen(Struct, gc=False):
+    """One thing that is said of it."""
+
+    type: str = ""
+    status: str = ""
+
+
 class ClusterStatus(Struct, rename="camel", gc=False):
     """How it is."""
 
+    conditions: list[ConditionSeen] = []
     phase: str | None = None
     tenant_namespace: str | None = None
     provider_config_ref: Named | None = None
@@ -75,6 +83,10 @@ class ClusterStatus(Struct, rename="camel", gc=False):
     worker_nodes_desired: int | None = None
     worker_nodes_ready: int | None = None
     observed_state: Observed | None = None
+
+
+_GATES = ("Accepted", "QuotaSatisfied")
+"""The conditions that say whether a change may be."""
 
 
 class ClusterRow(Struct, gc=False):
@@ -91,10 +103,15 @@ class ClusterRow(Struct, gc=False):
         return self.status.phase or "Pending"
 
     @property
+    def is_refused(self) -> bool:
+        """Whether it cannot become what is written."""
+        return any(one.status == "False" and one.type in _GATES for one in self.status.conditions)
+
+    @property
     def version(self) -> str:
-        """The one it has, else the one it is to get."""
+        """The one that runs."""
         seen = self.status.observed_state
-        return (seen.kubernetes_version if seen else None) or self.spec.kubernetes_version or ""
+        return (seen.kubernetes_version if seen else None) or ""
 
     @property
     def desired(self) -> int | None:
@@ -113,7 +130,7 @@ class ClusterRow(Struct, gc=False):
 
     @property
     def provider(self) -> str:
-        ref = self.spec.provider_config_ref or self.status.provider_config_ref
+        ref = self.status.provider_config_ref or self.spec.provider_config_ref
         return ref.name if ref else ""
 
 

@@ -22,7 +22,7 @@ from kubekit.runtime.reconciler import Note, Outcome, Watch
 
 from .accounts import Account, Accounts
 from .loadbalancer import Unsupported
-from .requests import PROGRESSING, READY, Requests, changed, config_of, known_of
+from .requests import PROGRESSING, READY, Requests, changed, config_of, halted, known_of
 
 FINALIZER = f"{GROUP}/imagesync"
 
@@ -31,7 +31,6 @@ _CHECK = timedelta(minutes=10)
 _SOON = timedelta(seconds=15)
 """How often one that is coming or going is looked at."""
 _NAME_LIMIT = 63
-_PHASES = {Progress.WAITING: ImagePhase.PENDING, Progress.FETCHING: ImagePhase.DOWNLOADING}
 
 
 class NoFactory(MachineRejected):
@@ -81,16 +80,16 @@ class ImageSyncs(Requests[ImageSync]):
         known = known_of(request.status.provider_image_ref, request.status.provider_task_id)
         image = await _of(account).ensure(order, known)
         is_ready = image.progress is Progress.READY
+        phase, told = _STATES[image.progress]
         status = changed(
             request.status,
-            *(_READY if is_ready else _COMING),
-            phase=ImagePhase.READY if is_ready else _PHASES[image.progress],
+            *told,
+            phase=phase,
             artifact_url=order.url,
             **_facts(image),
         )
         is_news = status.phase is not request.status.phase
-        told = _READY[0] if is_ready else _COMING[0]
-        notes = (Note(told.reason, f"{self.name_of(request)}: {told.message}"),) if is_news else ()
+        notes = (Note(told[0].reason, f"{self.name_of(request)}: {told[0].message}"),) if is_news else ()
         return Outcome(status, self.varied(_CHECK) if is_ready else _SOON, notes)
 
     def _order(self, request: ImageSync) -> ImageOrder:
@@ -134,6 +133,7 @@ class ImageSyncs(Requests[ImageSync]):
         return changed(
             obj.status,
             condition(READY, False, reason, message),
+            *halted(obj.status, "ImageSyncFailed"),
             phase=ImagePhase.FAILED,
             failure_reason=reason,
             failure_message=message,
@@ -145,14 +145,30 @@ class ImageSyncs(Requests[ImageSync]):
         return obj.status.phase is ImagePhase.READY and ready is not None and ready.status == "True"
 
 
-_READY = (
-    condition(READY, True, "ImageReady", "Machines can boot from it."),
-    condition(PROGRESSING, False, "ImageReady", "There is nothing left to do."),
-)
-_COMING = (
-    condition(READY, False, "ImageDownloading", "The infrastructure is fetching it."),
-    condition(PROGRESSING, True, "ImageDownloading", "The infrastructure is fetching it."),
-)
+_STATES = {
+    Progress.WAITING: (
+        ImagePhase.PENDING,
+        (
+            condition(READY, False, "Pending", "The infrastructure has not begun to fetch it."),
+            condition(PROGRESSING, True, "Pending", "The infrastructure has not begun to fetch it."),
+        ),
+    ),
+    Progress.FETCHING: (
+        ImagePhase.DOWNLOADING,
+        (
+            condition(READY, False, "ImageDownloading", "The infrastructure is fetching it."),
+            condition(PROGRESSING, True, "ImageDownloading", "The infrastructure is fetching it."),
+        ),
+    ),
+    Progress.READY: (
+        ImagePhase.READY,
+        (
+            condition(READY, True, "ImageReady", "Machines can boot from it."),
+            condition(PROGRESSING, False, "ImageReady", "There is nothing left to do."),
+        ),
+    ),
+}
+"""What is shown of an image, by how far it is."""
 
 
 def image_name(request: ImageSync) -> str:

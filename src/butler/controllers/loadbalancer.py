@@ -17,7 +17,7 @@ from kubekit.runtime.manager import Manager
 from kubekit.runtime.reconciler import Note, Outcome
 
 from .accounts import Account, Accounts
-from .requests import PROGRESSING, READY, Requests, changed, known_of
+from .requests import PROGRESSING, READY, Requests, changed, halted, known_of
 
 FINALIZER = f"{GROUP}/loadbalancerrequest"
 
@@ -100,6 +100,7 @@ class Balancers(Requests[LoadBalancerRequest]):
         return changed(
             obj.status,
             condition(READY, False, reason, message),
+            *halted(obj.status),
             phase=LoadBalancerPhase.FAILED,
             failure_reason=reason,
             failure_message=message,

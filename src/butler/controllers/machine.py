@@ -16,7 +16,7 @@ from kubekit.runtime.manager import Manager
 from kubekit.runtime.reconciler import Note, Outcome
 
 from .accounts import Account, Accounts
-from .requests import PROGRESSING, READY, Requests, changed, known_of
+from .requests import PROGRESSING, READY, Requests, changed, halted, known_of
 
 FINALIZER = f"machinerequest.{GROUP}/finalizer"
 VM_DELETED, VM_STOPPED, VM_NOT_FOUND = "VMDeleted", "VMStopped", "VMNotFound"
@@ -108,7 +108,7 @@ class Machines(Requests[MachineRequest]):
         is_gone = await provider.delete(spec.machine_name, request.metadata.uid, _known(request))
         if is_gone and not (rest := self._unsettled(request, provider.settles_in)):
             self.tell(request, Note("Deleted", f"Machine {spec.machine_name} is gone."))
-            return Outcome(changed(request.status, phase=MachinePhase.DELETED))
+            return Outcome(_gone(request))
         if is_gone:
             return Outcome(self.ending(request), rest)
         age = self.age_of(request, PROGRESSING)
@@ -131,16 +131,17 @@ class Machines(Requests[MachineRequest]):
             phase=MachinePhase.DELETING,
         )
 
+    def never_begun(self, obj: MachineRequest) -> MachineStatus:
+        return changed(obj.status, phase=MachinePhase.DELETED)
+
     def failed(self, obj: MachineRequest, reason: str, message: str) -> MachineStatus:
         if obj.status.phase is MachinePhase.RUNNING and reason != VM_DELETED:
             # That nobody can look at a machine does not mean that it does not run.
             return changed(obj.status, condition(READY, "Unknown", reason, message))
-        progress = obj.status.condition(PROGRESSING)
-        ended = () if progress is None else (condition(PROGRESSING, False, "Failed", "It waits for someone."),)
         return changed(
             obj.status,
             condition(READY, False, reason, message),
-            *ended,
+            *halted(obj.status),
             phase=MachinePhase.FAILED,
             failure_reason=reason,
             failure_message=message,
@@ -192,6 +193,16 @@ def _running(request: MachineRequest, machine: Machine) -> MachineStatus:
         mac_address=next(iter(machine.mac_addresses), request.status.mac_address),
         failure_reason=None,
         failure_message=None,
+    )
+
+
+def _gone(request: MachineRequest) -> MachineStatus:
+    return changed(
+        request.status,
+        condition(PROGRESSING, False, "Deleted", "There is nothing left to do."),
+        condition(READY, False, "Deleted", "The machine is gone."),
+        phase=MachinePhase.DELETED,
+        provider_task_id=None,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +14,7 @@ from butler.api.config import ButlerConfig
 from butler.api.model import GROUP
 from butler.api.network import NetworkPool
 from butler.api.normalise import normalise
-from butler.api.provider import CREDENTIALS_VALID, Capacity, LoadBalancerPolicy, ProviderConfig
+from butler.api.provider import CREDENTIALS_VALID, Capacity, LoadBalancerPolicy, ProviderConfig, ProviderConfigStatus
 from butler.api.team import Team
 from butler.errors import CredentialsInvalid, ProviderError
 from butler.providers.contract import Check
@@ -40,7 +41,9 @@ _PATIENCE = timedelta(hours=1)
 """When to look again whether a ProviderConfig is still used, if nothing happens before."""
 _NODES_PER_TENANT = 5
 """Addresses for nodes that a cluster is reckoned with."""
-_UNTRIED = condition(CREDENTIALS_VALID, "Unknown", "NotTried", "The ProviderConfig has to be put right first.")
+_UNTRIED = condition(CREDENTIALS_VALID, "Unknown", "Pending", "The ProviderConfig has to be put right first.")
+_EVENTS = {"PoolExhausted": "PoolsExhausted"}
+"""Events that are called otherwise than the reason they tell of."""
 
 
 def add_provider_configs(manager: Manager, accounts: Accounts) -> Controller:
@@ -97,10 +100,12 @@ class ProviderConfigs(Reconciler[ProviderConfig]):
         return [key_of(one) for one in self._configs if pool.key in _pool_keys(one)]
 
     async def reconcile(self, obj: ProviderConfig) -> Outcome:
-        config = obj
+        config, is_tried = obj, False
         try:
             config = _normalised(obj)
-            checks = await self._try(config)
+            async with self._accounts.visit(config.key, config.key, self.look_at) as account:
+                is_tried = True
+                checks = await account.provider.check()
         except Busy as busy:
             return Outcome(again=busy.again)
         except InvalidConfiguration as error:
@@ -108,46 +113,48 @@ class ProviderConfigs(Reconciler[ProviderConfig]):
         except ProviderError as error:
             truth: Truth = "False" if isinstance(error, CredentialsInvalid) else "Unknown"
             tried = condition(CREDENTIALS_VALID, truth, error.reason, str(error))
-            return self._outcome(
-                config, (_not_ready(error.reason, str(error)), tried), error=error if error.retryable else None
-            )
-        return self._outcome(config, _verdict(config, checks), checks)
-
-    async def _try(self, config: ProviderConfig) -> tuple[Check, ...]:
-        """What the account says of itself. Raises Busy, InvalidConfiguration, ProviderError."""
-        async with self._accounts.visit(config.key, config.key, self.look_at) as account:
-            return await account.provider.check()
+            told = self._outcome(config, (_not_ready(error.reason, str(error)), tried), is_tried)
+            return replace(told, error=error) if error.retryable else told
+        return self._outcome(config, _verdict(config, checks), is_tried, _version(checks))
 
     def _outcome(
-        self,
-        config: ProviderConfig,
-        found: tuple[Condition, Condition],
-        checks: tuple[Check, ...] = (),
-        error: ProviderError | None = None,
+        self, config: ProviderConfig, found: tuple[Condition, Condition], is_tried: bool = False, version: str = ""
     ) -> Outcome:
-        status, now = config.status, self._clock.now()
-        ready, credentials = found
-        validated = credentials.status == "True"
-        is_news = validated and not status.validated
+        status, spec, (ready, credentials) = config.status, config.spec, found
         pools = self._pool_condition(config)
         conditions = status.conditions if pools else without(status.conditions, POOL_AVAILABLE)
         new = structs.replace(
             status,
-            provider=config.spec.provider or config.spec.type,
+            provider=spec.provider or spec.type,
+            scope=spec.scope.type,
+            network_mode=spec.network.mode,
             ready=ready.status == "True",
-            validated=validated,
-            provider_version=_version(checks) or status.provider_version,
+            validated=credentials.status == "True",
+            provider_version=version or status.provider_version,
             capacity=self._capacity(config),
-            last_probe_time=now if is_news else status.last_probe_time,
-            last_validation_time=now if is_news else status.last_validation_time,
             conditions=merged(conditions, ready, credentials, *pools),
         )
         notes = tuple(
-            Note(one.reason, one.message, "Warning") for one in (credentials, *pools) if one.status == "False"
+            Note(_EVENTS.get(one.reason, one.reason), one.message, "Warning")
+            for one in (credentials, *pools)
+            if one.status == "False"
         )
         if ready.status == "True" and not status.ready:
             notes = (*notes, Note(ready.reason, ready.message))
-        return Outcome(new, _PROBE if config.spec.credentials_ref is not None else None, notes, error)
+        again = _PROBE if spec.credentials_ref is not None else None
+        return Outcome(self._timed(config, new) if is_tried else new, again, notes)
+
+    def _timed(self, config: ProviderConfig, new: ProviderConfigStatus) -> ProviderConfigStatus:
+        """The status with the time of the probe: of every one with a new result, and else once in a while, since many
+        things bring a visit and each of these would be a write."""
+        old, now = config.status, self._clock.now()
+        is_news = (new.ready, new.validated, config.metadata.generation) != (
+            old.ready, old.validated, old.observed_generation,
+        )  # fmt: skip
+        if not is_news and old.last_probe_time is not None and now - old.last_probe_time < _PROBE:
+            return new
+        validated = now if new.validated else old.last_validation_time
+        return structs.replace(new, last_probe_time=now, last_validation_time=validated)
 
     def _pool_condition(self, config: ProviderConfig) -> tuple[Condition, ...]:
         if config.spec.network.mode != "ipam":
@@ -157,10 +164,10 @@ class ProviderConfigs(Reconciler[ProviderConfig]):
             what = (
                 f"There is no NetworkPool {missing[0]}." if missing else "spec.network.poolRefs names no NetworkPool."
             )
-            return (condition(POOL_AVAILABLE, False, "PoolNotFound", what),)
+            return (condition(POOL_AVAILABLE, False, "ValidationFailed", what),)
         capacity = self._capacity(config)
         if capacity is None or not capacity.available_ips:
-            return (condition(POOL_AVAILABLE, False, "PoolsExhausted", "No NetworkPool has a free address left."),)
+            return (condition(POOL_AVAILABLE, False, "PoolExhausted", "No NetworkPool has a free address left."),)
         return (condition(POOL_AVAILABLE, True, "PoolAvailable", "There are free addresses."),)
 
     def _capacity(self, config: ProviderConfig) -> Capacity | None:
@@ -205,8 +212,8 @@ def _not_ready(reason: str, message: str) -> Condition:
 
 def _accepted(config: ProviderConfig) -> Condition:
     if config.spec.credentials_ref is None:
-        return condition(CREDENTIALS_VALID, True, "NotNeeded", "This provider needs no credentials.")
-    return condition(CREDENTIALS_VALID, True, "Accepted", "The provider accepts the credentials.")
+        return condition(CREDENTIALS_VALID, True, "Ready", "This provider needs no credentials.")
+    return condition(CREDENTIALS_VALID, True, "Ready", "The provider accepts the credentials.")
 
 
 def _verdict(config: ProviderConfig, checks: tuple[Check, ...]) -> tuple[Condition, Condition]:
@@ -215,7 +222,7 @@ def _verdict(config: ProviderConfig, checks: tuple[Check, ...]) -> tuple[Conditi
     valid = condition(CREDENTIALS_VALID, False, "CredentialsInvalid", _told(refused)) if refused else _accepted(config)
     failed = [f"{one.name}: {_told(one)}" for one in checks if not one.passed]
     if failed:
-        return _not_ready("CheckFailed", "; ".join(failed)), valid
+        return _not_ready("ValidationFailed", "; ".join(failed)), valid
     return condition(READY, True, "Ready", "The provider can be used."), valid
 
 
@@ -223,5 +230,5 @@ def _told(check: Check) -> str:
     return f"{check.message} {check.remedy}".strip()
 
 
-def _version(checks: tuple[Check, ...]) -> str | None:
-    return next((one.value for one in checks if one.name == "version" and one.value), None)
+def _version(checks: tuple[Check, ...]) -> str:
+    return next((one.value for one in checks if one.name == "version" and one.value), "")

@@ -96,6 +96,10 @@ class Requests(Reconciler[R], ABC, Generic[R]):
     def ending(self, obj: R) -> Any:
         """The status while it goes."""
 
+    def never_begun(self, obj: R) -> Any:
+        """The status of one that goes before anything was asked for it."""
+        return obj.status
+
     @abstractmethod
     def is_settled(self, obj: R) -> bool:
         """Whether a change of the account is of no interest."""
@@ -138,7 +142,7 @@ class Requests(Reconciler[R], ABC, Generic[R]):
 
     async def finalize(self, obj: R) -> Outcome:
         if not was_attempted(obj):
-            return Outcome()
+            return Outcome(self.never_begun(obj))
         if obj.metadata.annotations.get(FORCED) == "true":
             self.tell(obj, Note("Abandoned", f"{self.name_of(obj)} was let go without asking.", "Warning"))
             return Outcome()
@@ -237,6 +241,13 @@ def was_attempted(obj: Request) -> bool:
 def changed(status: S, *conditions: Condition, **fields: Any) -> S:
     """A status with other fields and conditions."""
     return structs.replace(status, conditions=merged(status.conditions, *conditions), **fields)
+
+
+def halted(status: Status, reason: str = "Failed") -> tuple[Condition, ...]:
+    """That nothing goes on, said of what was begun; what never was must not look as if."""
+    if status.condition(PROGRESSING) is None:
+        return ()
+    return (condition(PROGRESSING, False, reason, "It waits for someone."),)
 
 
 def known_of(id_: str | None, task: str | None) -> Known:

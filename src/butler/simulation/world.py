@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from butler.api.cluster import TenantCluster
+from butler.api.normalise.cluster import load_balancer_ranges
 from butler.api.shared import IPRange
 from butler.app import connections
 from butler.engines.capi import kinds as capi
@@ -137,9 +138,9 @@ def _add_workloads(manager: Manager, world: World) -> None:
         api = world.tenants.get(tenant)
         return api.client if api is not None else None
 
-    def pool_of(tenant: str) -> IPRange | None:
+    def pool_of(tenant: str) -> tuple[IPRange, ...]:
         found = clusters.by(_PLACE, tenant)
-        return found[0].spec.networking.load_balancer_pool if found else None
+        return load_balancer_ranges(found[0]) if found else ()
 
     around = world.surroundings
     workloads = Workloads(

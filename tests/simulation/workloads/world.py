@@ -29,7 +29,7 @@ from kubekit.testing.deterministic_loop import Loop
 TENANT = "shop-12345678"
 NODES = Address("", "v1", "Node", "nodes", False)
 EVENTS = Address("", "v1", "Event", "events", True)
-POOL = IPRange(start="10.9.0.1", end="10.9.0.2")
+POOL = (IPRange(start="10.9.0.1", end="10.9.0.2"),)
 
 Object = dict[str, Any]
 

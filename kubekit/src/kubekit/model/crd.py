@@ -89,8 +89,10 @@ def schema_of(kind: type[Resource]) -> Schema:
     properties = dict(_ROOT)
     for name, field in parts.items():
         part, _ = _schema(field.type, defaults=name == "spec")
-        properties[name] = _described(part, _field_texts(kind).get(name, ""))
-    return {"type": "object", "description": _summary(kind), "properties": properties}
+        properties[name] = _described(part, field.type, _field_texts(kind).get(name, ""))
+    said = _remark(parts["spec"].type) if "spec" in parts else ""
+    root: Schema = {"type": "object", "description": _joined(_summary(kind), said), "properties": properties}
+    return {**root, **_validations(kind)}
 
 
 def _schema(info: types.Type, *, defaults: bool) -> tuple[Schema, bool]:
@@ -143,20 +145,25 @@ def _object(info: types.StructType, *, defaults: bool) -> Schema:
         part, demanded = _schema(field.type, defaults=defaults)
         if defaults and (default := _default(field)) is not None:
             part["default"] = default
-        properties[field.encode_name] = _described(part, texts.get(field.name, ""))
+        properties[field.encode_name] = _described(part, field.type, texts.get(field.name, ""))
         if field.required or demanded:
             required.append(field.encode_name)
     schema: Schema = {"type": "object", "description": _summary(info.cls), "properties": properties}
     if required:
         schema["required"] = required
-    if rules := getattr(info.cls, "rules", ()):
-        schema["x-kubernetes-validations"] = [_rule(rule) for rule in rules]
-    return schema
+    return {**schema, **_validations(info.cls)}
+
+
+def _validations(cls: type) -> Schema:
+    rules: tuple[Rule, ...] = getattr(cls, "rules", ())
+    return {"x-kubernetes-validations": [_rule(rule) for rule in rules]} if rules else {}
 
 
 def _rule(rule: Rule) -> Schema:
     written = {"rule": rule.expression, "message": rule.message}
-    return {**written, "reason": "FieldValueRequired", "fieldPath": rule.missing} if rule.missing else written
+    if rule.missing:
+        return {**written, "reason": "FieldValueRequired", "fieldPath": rule.missing}
+    return {**written, "reason": "FieldValueForbidden", "fieldPath": rule.forbidden} if rule.forbidden else written
 
 
 def _default(field: types.Field) -> Any:
@@ -169,11 +176,34 @@ def _present(**values: Any) -> Schema:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _described(schema: Schema, text: str) -> Schema:
+def _described(schema: Schema, info: types.Type, text: str) -> Schema:
     """Puts the description first; a field without text of its own keeps that of its type."""
     text = text or schema.get("description", "")
     rest = {name: value for name, value in schema.items() if name != "description"}
-    return {"description": text, **rest} if text else rest
+    described = {"description": text, **rest} if text else rest
+    said = _remark(info)
+    return _remarked(described, said) if said else described
+
+
+def _remark(info: types.Type) -> str:
+    """What `remark` says of a field."""
+    found: str = (info.extra or {}).get("remark", "") if isinstance(info, types.Metadata) else ""
+    return found
+
+
+def _remarked(schema: Schema, said: str) -> Schema:
+    """The schema of a field that has a remark: everything in it has the same."""
+    made = dict(schema)
+    for part in ("items", "additionalProperties"):
+        if part in made:
+            made[part] = _remarked(made[part], said) if "properties" in made[part] else made[part]
+    if "properties" in made:
+        made["properties"] = {name: _remarked(one, said) for name, one in made["properties"].items()}
+    return {**made, "description": _joined(made.get("description", ""), said)}
+
+
+def _joined(text: str, said: str) -> str:
+    return text if not said or text.endswith(said) else f"{text} {said}".lstrip()
 
 
 def _summary(cls: type) -> str:

@@ -36,6 +36,8 @@ class Rule(Struct, frozen=True):
     message: str
     missing: str = ""
     """The field to name as required when the rule does not hold, such as `.cpu`."""
+    forbidden: str = ""
+    """The field to name as forbidden when the rule does not hold."""
 
 
 class ModelType(msgspec.StructMeta):
@@ -222,6 +224,11 @@ class Resource(Model, metaclass=ResourceType):
 
 REQUIRED = Meta(extra={"required": True})
 """The CRD requires the field although the class can be built, or read, without it."""
+
+
+def remark(text: str) -> Meta:
+    """A sentence behind the description of the field, and of every field in it."""
+    return Meta(extra={"remark": text})
 
 
 def keyed_by(*keys: str) -> Meta:

@@ -217,7 +217,7 @@ class Controller:
         finished = outcome.again is None and outcome.error is None
         others = [name for name in finalizers_of(obj) if name != self.reconciler.finalizer]
         version = version_of(obj)
-        if others or not finished:
+        if others or not finished or status_writes.has_last_words(obj, outcome.status):
             version = await self._write_status(key, obj, outcome)
         if finished:
             change = {"metadata": {"finalizers": others, "resourceVersion": version}}

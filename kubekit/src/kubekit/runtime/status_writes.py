@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from kubekit.errors import KubeError
+from kubekit.model import status as model
 
 from .conditions import RECONCILED, settled
 from .objects import generation_of, status_of, wire
@@ -19,6 +20,10 @@ def after_success(obj: Any, status: Any, now: datetime) -> Status:
     new = _observed(obj, status)
     if "conditions" in new:
         new["conditions"] = [_recovered(one) for one in new["conditions"]]
+    if isinstance(status, model.Status) and new.get("conditions"):
+        generation = generation_of(obj)
+        # What stays from before says itself of which generation it was said.
+        new["conditions"] = [{"observedGeneration": generation, **one} for one in new["conditions"]]
     return _settled(obj, new, now)
 
 
@@ -28,12 +33,14 @@ def after_failure(obj: Any, error: KubeError, now: datetime) -> Status | None:
     if not isinstance(current, dict) and "conditions" not in getattr(current, "__struct_fields__", ()):
         return None
     new = _observed(obj, current)
-    failed = {
+    failed: dict[str, Any] = {
         "type": RECONCILED,
         "status": "False",
         "reason": error.reason,
         "message": str(error)[:_MESSAGE_LIMIT],
     }
+    if isinstance(current, model.Status):
+        failed["observedGeneration"] = generation_of(obj)
     new["conditions"] = [one for one in new.get("conditions", ()) if one["type"] != RECONCILED] + [failed]
     return _settled(obj, new, now)
 
@@ -49,6 +56,11 @@ def difference(old: Status, new: Status) -> Status:
         elif value != before or key not in old:
             patch[key] = value
     return patch
+
+
+def has_last_words(obj: Any, status: Any) -> bool:
+    """Whether a controller's last words about an object that goes are worth a write of their own."""
+    return status is not None and wire(status) != status_of(obj)
 
 
 def flipped(old: Status, new: Status) -> list[dict[str, Any]]:
@@ -79,4 +91,5 @@ def _recovered(one: dict[str, Any]) -> dict[str, Any]:
     """What the runtime said of an earlier failure does not outlive a success."""
     if one["type"] != RECONCILED or one["status"] == "True":
         return one
-    return {**one, "status": "True", "reason": "Succeeded", "message": ""}
+    said = {name: value for name, value in one.items() if name != "observedGeneration"}
+    return {**said, "status": "True", "reason": "Succeeded", "message": ""}

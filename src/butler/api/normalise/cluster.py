@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from kubekit.errors import InvalidConfiguration
+
 from ..cluster import MachineTemplate, TenantCluster, TenantClusterSpec, Workers
 from ..shared import Platform
 from . import ranges
@@ -32,17 +34,30 @@ def _template(template: MachineTemplate, spellings: Spellings, path: str) -> Mac
     return replace(template, disk_size=disk_size(spellings, path, template), disk=None)
 
 
+def load_balancer_ranges(cluster: TenantCluster) -> ranges.Ranges:
+    """The addresses for LoadBalancer Services, wherever they stand; none where two places contradict each other."""
+    try:
+        return _ranges(cluster.spec, Spellings(f"{cluster.kind} {cluster.key}"))
+    except InvalidConfiguration:
+        return ()
+
+
 def _with_pool(spec: TenantClusterSpec, spellings: Spellings) -> TenantClusterSpec:
     addon = spec.addons.load_balancer
     if spec.platform is None and (addon is None or addon.address_pool is None):
         return spec
-    found = ranges.chosen(
+    found = _ranges(spec, spellings)
+    addons = replace(spec.addons, load_balancer=replace(addon, address_pool=None)) if addon else spec.addons
+    networking = replace(spec.networking, load_balancer_pool=found[0] if len(found) == 1 else None)
+    platform = Platform(metal_lb_pool=ranges.text_of(found)) if len(found) > 1 else None
+    return replace(spec, addons=addons, networking=networking, platform=platform)
+
+
+def _ranges(spec: TenantClusterSpec, spellings: Spellings) -> ranges.Ranges:
+    addon = spec.addons.load_balancer
+    return ranges.chosen(
         spellings,
         ("spec.networking.loadBalancerPool", spec.networking.load_balancer_pool),
         ("spec.addons.loadBalancer.addressPool", addon.address_pool if addon else None),
         ("spec.platform.metalLBPool", spec.platform.metal_lb_pool if spec.platform else None),
     )
-    addons = replace(spec.addons, load_balancer=replace(addon, address_pool=None)) if addon else spec.addons
-    networking = replace(spec.networking, load_balancer_pool=found[0] if len(found) == 1 else None)
-    platform = Platform(metal_lb_pool=ranges.text_of(found)) if len(found) > 1 else None
-    return replace(spec, addons=addons, networking=networking, platform=platform)

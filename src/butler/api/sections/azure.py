@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from kubekit.model.resource import Model
+from kubekit.model.resource import Model, Rule
 
 from ..shared import SecretRef
 
@@ -15,6 +15,16 @@ HttpsUrl = Annotated[str, Meta(pattern=r"^https://")]
 
 class AzureSection(Model):
     """Microsoft Azure."""
+
+    rules = (
+        Rule("has(self.location)", "machines cannot be made without it", missing=".location"),
+        Rule("has(self.subnetName)", "machines cannot be made without it", missing=".subnetName"),
+        Rule(
+            "has(self.vnetName) || !has(self.subnetName) || self.subnetName.startsWith('/')",
+            "a subnet that is given by its name is in one",
+            missing=".vnetName",
+        ),
+    )
 
     credentials_ref: SecretRef | None = None
     """Another place for spec.credentialsRef."""

@@ -68,7 +68,10 @@ def _text(found: dict[str, Any], now: datetime) -> Iterator[str]:
 
 def _version(row: ClusterRow) -> str:
     wanted = row.spec.kubernetes_version
-    return f"{row.version} (on its way to {wanted})" if wanted and wanted != row.version else row.version
+    if not wanted or wanted == row.version:
+        return row.version
+    outlook = f"{wanted} is refused" if row.is_refused else f"on its way to {wanted}"
+    return f"{row.version} ({outlook})".lstrip()
 
 
 def _facts(facts: dict[str, str]) -> Iterator[str]:

@@ -55,7 +55,8 @@ def _table(rows: Sequence[ClusterRow], everywhere: bool, is_wide: bool, now: dat
 
 def _cells(row: ClusterRow, everywhere: bool, is_wide: bool, now: datetime) -> list[str]:
     meta = row.metadata
-    cells = [meta.name, *([meta.namespace] if everywhere else ()), row.phase, row.version, row.workers]
+    phase = f"{row.phase} (refused)" if row.is_refused and row.phase != "Failed" else row.phase
+    cells = [meta.name, *([meta.namespace] if everywhere else ()), phase, row.version, row.workers]
     cells.append(age(meta.creation_timestamp, now))
     return [*cells, row.status.control_plane_endpoint or "", row.provider] if is_wide else cells
 

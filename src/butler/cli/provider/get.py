@@ -43,6 +43,11 @@ def _secret(spec: dict[str, Any]) -> str:
     return "/".join(filter(None, (ref.get("namespace"), ref.get("name"))))
 
 
+def _scope(spec: dict[str, Any]) -> str:
+    scope = spec.get("scope") or {}
+    return f"team {(scope.get('teamRef') or {}).get('name', '')}" if scope.get("type") == "team" else "platform"
+
+
 def _text(found: dict[str, Any]) -> Iterator[str]:
     spec, status = found["spec"], found.get("status") or {}
     capacity = status.get("capacity") or {}
@@ -51,9 +56,12 @@ def _text(found: dict[str, Any]) -> Iterator[str]:
         "Name": found["metadata"]["name"],
         "Namespace": found["metadata"].get("namespace", ""),
         "Provider": external or spec.get("provider") or spec.get("type", ""),
+        "Scope": _scope(spec),
+        "Addresses": "NetworkPools" if (spec.get("network") or {}).get("mode") == "ipam" else "from the provider",
         "Credentials": _secret(spec),
         "Version": status.get("providerVersion", ""),
         "Clusters that fit": str(capacity.get("estimatedTenants", "")),
+        "Last probe": status.get("lastProbeTime", ""),
     }
     width = max(map(len, facts)) + 1
     for title, value in facts.items():

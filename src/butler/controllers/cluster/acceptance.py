@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from msgspec import structs
+from msgspec import convert, structs
 
-from butler.api.cluster import TenantCluster
+from butler.api.cluster import TenantCluster, TenantClusterSpec
 from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig
 from butler.api.normalise import normalise
 from butler.api.provider import CREDENTIALS_VALID, ProviderConfig
 from butler.api.references import ALLOWED_NAMESPACES, serves
-from butler.api.shared import SYSTEM_NAMESPACE, TENANTS_NAMESPACE, NsRef, ProviderRef
+from butler.api.shared import DEFAULT_NAMESPACE, SYSTEM_NAMESPACE, TENANTS_NAMESPACE, NsRef, ProviderRef
 from butler.api.team import Team, TeamPhase
 from butler.providers import registry
 from butler.providers.contract import Templates
@@ -20,9 +20,10 @@ from kubekit.client.protocol import Client, Selection
 from kubekit.errors import FieldError, FieldProblem, Invalid, InvalidConfiguration, KubeError, invalid
 from kubekit.runtime.objects import key
 
-from . import kinds, versions
+from . import kinds, names, versions
 from .lookup import Lookup, Snapshot
 from .settings import ClusterSettings, settings_of
+from .team_rules import forbidden_choices, with_default_sizes, with_platform_limits
 from .validation import problems
 
 
@@ -73,22 +74,46 @@ def accept(cluster: TenantCluster, sight: Lookup) -> Accepted:
     judged = judge(cluster, sight)
     provider = normalise(judged.provider)
     _may_pass_on_credentials(provider)
-    settings = settings_of(cluster, judged.team, judged.config)
+    settings = settings_of(cluster, judged.team, judged.config, provider)
     return Accepted(cluster, judged.config, judged.team, provider, _templates(provider), settings)
+
+
+def as_last_accepted(cluster: TenantCluster, sight: Lookup) -> TenantCluster | None:
+    """The cluster as it was before a change that is refused; None when nothing of it was ever accepted."""
+    spec = cluster.status.accepted_spec
+    if spec is None:
+        return None
+    labels = {name: value for name, value in cluster.metadata.labels.items() if name != names.ENVIRONMENT}
+    if environment := environment_of(cluster, sight):
+        labels[names.ENVIRONMENT] = environment
+    return structs.replace(
+        cluster, metadata=structs.replace(cluster.metadata, labels=labels), spec=convert(spec, TenantClusterSpec)
+    )
+
+
+def environment_of(cluster: TenantCluster, sight: Lookup) -> str | None:
+    """The environment a cluster is in, whatever it is asked to be in; None before it was made and without one."""
+    home = sight.get(kinds.NAMESPACE, cluster.status.tenant_namespace or "")
+    labels = (home["metadata"].get("labels") or {}) if home is not None else {}
+    found: str | None = labels.get(names.ENVIRONMENT)
+    return found
 
 
 def judge(cluster: TenantCluster, sight: Lookup) -> Judged:
     """Whether a cluster, normalised and without problems of its own, fits what it refers to. Raises Refused."""
     config = sight.get(ButlerConfig, BUTLER_CONFIG_NAME)
-    team = _team(cluster, config, sight)
+    team = _ruled(_team(cluster, config, sight), config)
     provider = _accessible(cluster, _provider(cluster, team, config, sight))
     _keeps_infrastructure(cluster, provider, sight)
+    _overrides_its_own(cluster, provider)
     kind = provider.spec.provider or provider.spec.type
     # Every provider that comes with Butler makes workers; one that somebody else installed need not.
     if kind is None or kind.value not in registry.BUILT_IN:
         _templates(provider)
+    _knows_environment(cluster, team, sight)
     _may_step(cluster, team, config)
     _keeps_networks(cluster, sight)
+    _may_choose(cluster, team, config, provider)
     return Judged(cluster, config, team, provider)
 
 
@@ -104,8 +129,10 @@ async def fetch_references(client: Client, sight: Snapshot, cluster: TenantClust
     await sight.fetch_one(client, ButlerConfig, BUTLER_CONFIG_NAME)
     if team is not None:
         await sight.fetch_one(client, Team, team.name)
-    if cluster.status.tenant_namespace:
-        await sight.fetch_one(client, kinds.CLUSTER, meta.name, cluster.status.tenant_namespace)
+    if home := cluster.status.tenant_namespace:
+        await sight.fetch_one(client, kinds.CLUSTER, meta.name, home)
+        if names.ENVIRONMENT in meta.labels:
+            await sight.fetch_one(client, kinds.NAMESPACE, home)
     if made_with is not None:
         await _fetch_provider(client, sight, made_with)
     for ref in _candidates(cluster, sight):
@@ -185,25 +212,41 @@ def _team(cluster: TenantCluster, config: ButlerConfig | None, sight: Lookup) ->
             raise Refused(
                 "TeamRequired", [FieldError(FieldProblem.REQUIRED, "spec.teamRef", "every cluster needs a team")]
             )
-        home = config.spec.default_namespace if config else TENANTS_NAMESPACE
-        _must_be_in(cluster, home, "clusters without a team")
+        _must_be_in(cluster, _home(config), "clusters without a team")
         return None
     team: Team | None = sight.get(Team, ref.name)
     if team is None:
         raise Refused("TeamNotFound", [FieldError(FieldProblem.NOT_FOUND, "spec.teamRef.name", "", ref.name)])
     if mode == "Disabled":
-        _must_be_in(cluster, config.spec.default_namespace if config else TENANTS_NAMESPACE, "clusters")
+        _must_be_in(cluster, _home(config), "clusters")
         return normalise(team)
     if mode == "Enforced" and team.status.phase is not TeamPhase.READY:
         raise Refused("TeamNotFound", [_invalid("spec.teamRef.name", ref.name, "the team is not ready yet")])
-    _must_be_in(cluster, team.status.namespace or ref.name, f"clusters of team {ref.name}")
+    _must_be_in(cluster, [team.status.namespace or ref.name], f"clusters of team {ref.name}")
     return normalise(team)
 
 
-def _must_be_in(cluster: TenantCluster, home: str, whose: str) -> None:
+def _ruled(team: Team | None, config: ButlerConfig | None) -> Team | None:
+    """The team with everything that holds for it."""
+    if team is None:
+        return None
+    try:
+        return with_default_sizes(with_platform_limits(team, config))
+    except ValueError as error:
+        raise Refused("InvalidConfiguration", [_invalid("spec.teamRef.name", team.metadata.name, str(error))]) from None
+
+
+def _home(config: ButlerConfig | None) -> tuple[str, str]:
+    """Where clusters are that are no team's: where the platform has them, or where kubectl puts what names no
+    namespace."""
+    return (config.spec.default_namespace if config else TENANTS_NAMESPACE), DEFAULT_NAMESPACE
+
+
+def _must_be_in(cluster: TenantCluster, homes: Sequence[str], whose: str) -> None:
     where = cluster.metadata.namespace
-    if where != home:
-        raise Refused("NamespaceMismatch", [_invalid("metadata.namespace", where, f"{whose} are in namespace {home}")])
+    if where not in homes:
+        detail = f"{whose} are in namespace {' or '.join(dict.fromkeys(homes))}"
+        raise Refused("NamespaceMismatch", [_invalid("metadata.namespace", where, detail)])
 
 
 def _provider(cluster: TenantCluster, team: Team | None, config: ButlerConfig | None, sight: Lookup) -> ProviderConfig:
@@ -233,6 +276,20 @@ def _accessible(cluster: TenantCluster, provider: ProviderConfig) -> ProviderCon
     return provider
 
 
+def _overrides_its_own(cluster: TenantCluster, provider: ProviderConfig) -> None:
+    """A section for an infrastructure the cluster is not on can only be a mistake."""
+    override, kind = cluster.spec.infrastructure_override, provider.spec.infrastructure
+    given = [name for name in override.__struct_fields__ if getattr(override, name) is not None] if override else []
+    detail = f"ProviderConfig {provider.metadata.name}, which the cluster is on, is for {kind}"
+    others = [
+        FieldError(FieldProblem.FORBIDDEN, f"spec.infrastructureOverride.{name}", detail)
+        for name in given
+        if name != kind
+    ]
+    if others:
+        raise Refused("ValidationFailed", others)
+
+
 def _may_pass_on_credentials(provider: ProviderConfig) -> None:
     """Cluster API is told which Secret to read, and reads any: so one of another namespace must have been allowed."""
     ref, meta = provider.spec.credentials_ref, provider.metadata
@@ -255,14 +312,39 @@ def _templates(provider: ProviderConfig) -> Templates:
         raise Refused("InvalidConfiguration", [problem]) from None
 
 
-def _may_step(cluster: TenantCluster, team: Team | None, config: ButlerConfig | None) -> None:
-    """A cluster that runs goes from minor to minor."""
-    seen = cluster.status.observed_state
-    if seen is None or not seen.kubernetes_version:
+def _knows_environment(cluster: TenantCluster, team: Team | None, sight: Lookup) -> None:
+    """The environments are those of the team; a cluster stays in one that the team has given up."""
+    wanted = cluster.metadata.labels.get(names.ENVIRONMENT)
+    if wanted is None or team is None or wanted == environment_of(cluster, sight):
         return
+    known = [one.name for one in team.spec.environments]
+    if wanted not in known:
+        advice = f"has the environments {', '.join(known)}" if known else "has no environments"
+        path, detail = f"metadata.labels[{names.ENVIRONMENT}]", f"team {team.metadata.name} {advice}"
+        raise Refused("ValidationFailed", [FieldError(FieldProblem.NOT_FOUND, path, detail, wanted)])
+
+
+def _may_step(cluster: TenantCluster, team: Team | None, config: ButlerConfig | None) -> None:
+    """A cluster that runs goes from minor to minor; a new one may get its version from a team that names any."""
+    seen = cluster.status.observed_state
     wanted = settings_of(cluster, team, config).version
+    if seen is None or not seen.kubernetes_version:
+        if wrong := versions.unsupported(wanted):
+            raise Refused("ValidationFailed", [_invalid("spec.kubernetesVersion", wanted, wrong)])
+        return
     if wrong := versions.forbidden_step(seen.kubernetes_version, wanted):
         raise Refused("VersionNotAllowed", [_invalid("spec.kubernetesVersion", wanted, wrong)])
+
+
+def _may_choose(
+    cluster: TenantCluster, team: Team | None, config: ButlerConfig | None, provider: ProviderConfig
+) -> None:
+    """A team may have a choice of versions, providers and addons."""
+    if team is None or team.spec.resource_limits is None:
+        return
+    found = list(forbidden_choices(cluster, team, provider, settings_of(cluster, team, config)))
+    if found:
+        raise Refused(found[0][0], [problem for _, problem in found])
 
 
 def _keeps_networks(cluster: TenantCluster, sight: Lookup) -> None:

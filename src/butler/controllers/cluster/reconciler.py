@@ -25,13 +25,13 @@ from kubekit.runtime.objects import Kind, identity_of, key
 from kubekit.runtime.reconciler import Outcome, Permission, Reconciler, Watch
 
 from . import deletion, kinds, names
-from .acceptance import Accepted, Refused, accept
+from .acceptance import Accepted, Refused, accept, as_last_accepted
 from .lookup import BY_NAMESPACE, Caches
 from .manifests import ensure
 from .scope import Scope
 from .status import Report, deleting_status, notes_for, refused_status, status_after
-from .step import Step, Verdict
-from .steps import STEPS
+from .step import Step, Verdict, Whose
+from .steps import GATES, WORK
 from .steps.addons import Addons, missing_addons, observed, verdict_on
 from .steps.workers import outdated, stray
 
@@ -93,22 +93,53 @@ class TenantClusters(Reconciler[TenantCluster]):
         manager.informers.of(ProviderConfig).index(BY_NAMESPACE, _namespace_of)
 
     async def reconcile(self, obj: TenantCluster) -> Outcome:
-        try:
-            accepted = accept(obj, self._sight)
-            self._refuse_absent(accepted)
-        except Refused as refused:
-            status = refused_status(obj.status, refused.condition_reason, str(refused), self._clock.now())
+        gates, scope = self._judged(obj)
+        if scope is None:
+            status = refused_status(obj.status, gates, self._clock.now())
             return Outcome(status, notes=notes_for(obj.status, status))
-        scope = self._scope(accepted)
-        report = await self._go_through(scope)
+        if _is_admitted(gates) and _is_uncounted(obj):
+            await self._count_workers(scope)
+            return Outcome()
+        report = [*gates, *await self._go_through(scope)]
         addons = observed(scope)
         again = None
-        if report[-1][0].condition == Addons.condition and not report[-1][1].done and _all_but_last(report):
-            addons = await self._install(scope)
-            report = [*report[:-1], (report[-1][0], verdict_on(addons))]
-            again = None if report[-1][1].done else _TRY_AGAIN
+        if report[-1][0].condition == Addons.condition and not report[-1][1].done:
+            if _all_but_last(report):
+                addons = await self._install(scope)
+                report = [*report[:-1], (report[-1][0], verdict_on(addons))]
+                again = None if report[-1][1].done else _TRY_AGAIN
+            elif addons and not _is_admitted(report):
+                # Nothing is installed for a change that is refused: what there is counts.
+                report = [*report[:-1], (report[-1][0], verdict_on(addons))]
         status = status_after(scope, report, addons, self._clock.now())
         return Outcome(status, again, notes=notes_for(obj.status, status))
+
+    def _judged(self, obj: TenantCluster) -> tuple[Report, Scope | None]:
+        """What is said of what is asked for, and what to do: what is asked for, or else what was before, if that can
+        be done."""
+        try:
+            scope = self._scope(obj)
+            gates = [(step, step.verdict(scope)) for step in GATES]
+            if all(verdict.done for _, verdict in gates):
+                return gates, scope
+        except Refused as refused:
+            verdict = Verdict(False, refused.condition_reason, str(refused), Whose.OWNER)
+            gates = [(GATES[0], verdict)]
+        before = as_last_accepted(obj, self._sight)
+        try:
+            return gates, self._scope(before) if before is not None else None
+        except Refused:
+            return gates, None
+
+    async def _count_workers(self, scope: Scope) -> None:
+        """Write down the number of workers that nobody named: `kubectl scale` needs one to be there, and it stays
+        whatever becomes of the defaults."""
+        meta = scope.cluster.metadata
+        change = {
+            "metadata": {"resourceVersion": meta.resource_version},
+            "spec": {"workers": {"replicas": scope.settings.workers}},
+        }
+        await self._client.patch(TenantCluster, meta.name, change, meta.namespace, manager=names.MANAGER)
 
     def _refuse_absent(self, accepted: Accepted) -> None:
         """Raises Refused where the kinds of the infrastructure were not there when this process began."""
@@ -131,14 +162,17 @@ class TenantClusters(Reconciler[TenantCluster]):
         status = deleting_status(obj.status, waiting, self._clock.now())
         return Outcome(status, again=_LOOK_AGAIN, notes=notes_for(obj.status, status))
 
-    def _scope(self, accepted: Accepted) -> Scope:
+    def _scope(self, cluster: TenantCluster) -> Scope:
+        """Raises Refused."""
+        accepted = accept(cluster, self._sight)
+        self._refuse_absent(accepted)
         meta = accepted.cluster.metadata
         namespace = accepted.cluster.status.tenant_namespace or names.tenant_namespace(meta.name, meta.uid)
         return Scope(accepted, namespace, self._sight)
 
     async def _go_through(self, scope: Scope) -> Report:
         report: list[tuple[Step, Verdict]] = []
-        for step in STEPS:
+        for step in WORK:
             changed = await self._make(step, scope)
             verdict = step.verdict(scope)
             if changed and verdict.done and not step.holds:
@@ -180,8 +214,9 @@ class TenantClusters(Reconciler[TenantCluster]):
         secret = await self._client.get(Secret, admin_kubeconfig_secret(scope.name), scope.namespace)
         assert scope.endpoint is not None, "a control plane that is ready has one"
         tenant = await self._tenants.client_for(secret, scope.endpoint)
-        wanted = [Addon(one.name, one.version, one.values) for one in missing_addons(scope)]
-        done = await self._installer.install(tenant, wanted)
+        missing = missing_addons(scope)
+        digests = {one.name: one.values_digest for one in missing}
+        done = await self._installer.install(tenant, [Addon(one.name, one.version, one.values) for one in missing])
         found = {one.name: one for one in observed(scope)}
         for one in done:
             found[one.name] = ObservedAddon(
@@ -189,6 +224,7 @@ class TenantClusters(Reconciler[TenantCluster]):
                 version=one.version,
                 status="Failed" if one.problem else "Healthy",
                 managed_by="butler",
+                values_digest=digests[one.name],
                 message=one.problem or one.remark or None,
             )
         return tuple(found.values())
@@ -200,6 +236,15 @@ class TenantClusters(Reconciler[TenantCluster]):
 
     def _everyone(self, obj: Any) -> Iterable[str]:
         return self._informers.of(TenantCluster).keys()
+
+
+def _is_uncounted(cluster: TenantCluster) -> bool:
+    """Whether a cluster has no number of workers anywhere."""
+    return cluster.spec.workers.replicas is None and not cluster.spec.workers.pools
+
+
+def _is_admitted(report: Report) -> bool:
+    return all(verdict.done for step, verdict in report if step in GATES)
 
 
 def _all_but_last(report: Report) -> bool:

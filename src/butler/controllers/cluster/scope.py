@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from butler.api.cluster import TenantCluster
-from butler.engines.kamaji.kinds import TenantControlPlane
+from butler.engines.kamaji.kinds import API_PATH, TenantControlPlane
 from butler.providers.contract import Blueprint, Templates
 from kubekit.model.resource import Address
+from kubekit.runtime.objects import wire
 
 from . import kinds, names, versions
 from .acceptance import Accepted
@@ -43,6 +44,15 @@ class Scope:
         return self.accepted.templates
 
     @cached_property
+    def asked(self) -> Object:
+        """What the cluster is to be, as it is remembered once that was accepted: without Helm values, among which may
+        be secrets."""
+        spec: Object = wire(self.cluster.spec)
+        for addon in spec.get("addons", {}).values():
+            addon.pop("values", None)
+        return spec
+
+    @cached_property
     def labels(self) -> dict[str, str]:
         return names.object_labels(self.cluster)
 
@@ -60,6 +70,14 @@ class Scope:
             return None
         host, _, port = text.rpartition(":")
         return host, int(port)
+
+    @cached_property
+    def address(self) -> str | None:
+        """The tenant's API server, and no other: behind https:// it is a URL."""
+        if self.endpoint is None or self.tenant_control_plane is None:
+            return None
+        host, port = self.endpoint
+        return f"{host}:{port}{self.tenant_control_plane.metadata.annotations.get(API_PATH, '')}"
 
     @cached_property
     def running_version(self) -> str:

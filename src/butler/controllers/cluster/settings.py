@@ -16,6 +16,10 @@ from butler.api.team import ClusterDefaults, Team
 from butler.providers.contract import Blueprint, Pool
 
 from . import names, versions
+from .manifests import digest
+
+TIME_SERVERS = ("pool.ntp.org",)
+"""Where machines ask for the time when nobody says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,11 @@ class AddonSettings:
     name: str
     version: str
     values: Mapping[str, Any] | None = None
+
+    @property
+    def values_digest(self) -> str | None:
+        """Tells values apart; None where there are none."""
+        return digest(self.values) if self.values else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +105,9 @@ def defaults_of(cluster: TenantCluster, team: Team | None) -> ClusterDefaults:
     return merged
 
 
-def settings_of(cluster: TenantCluster, team: Team | None, config: ButlerConfig | None) -> ClusterSettings:
+def settings_of(
+    cluster: TenantCluster, team: Team | None, config: ButlerConfig | None, provider: ProviderConfig | None = None
+) -> ClusterSettings:
     """The cluster, normalised, with everything it leaves out."""
     defaults = defaults_of(cluster, team)
     spec = cluster.spec
@@ -108,7 +119,12 @@ def settings_of(cluster: TenantCluster, team: Team | None, config: ButlerConfig 
         control_plane_resources=_resources(
             platform.default_control_plane_resources if platform else None, spec.control_plane.resources
         ),
-        time_servers=spec.time_servers or (platform.default_time_servers if platform else ()),
+        time_servers=(
+            spec.time_servers
+            or (provider.spec.network.time_servers if provider else ())
+            or (platform.default_time_servers if platform else ())
+            or TIME_SERVERS
+        ),
     )
 
 

@@ -23,7 +23,7 @@ from kubekit.runtime.reconciler import Note
 from . import kinds
 from .scope import Scope
 from .step import NOT_NEEDED, Step, Verdict
-from .steps import STEPS
+from .steps import GATES, STEPS, WORK
 from .steps.workers import Workers, counts_of
 
 READY = "Ready"
@@ -45,7 +45,7 @@ def status_after(scope: Scope, report: Report, addons: tuple[ObservedAddon, ...]
         phase=phase,
         conditions=_conditions(old.conditions, report),
         tenant_namespace=scope.namespace,
-        control_plane_endpoint="{}:{}".format(*scope.endpoint) if scope.endpoint else old.control_plane_endpoint,
+        control_plane_endpoint=scope.address or old.control_plane_endpoint,
         kubeconfig_secret_ref=_kubeconfig(scope),
         provider_config_ref=_provider(scope, report),
         worker_nodes_desired=desired,
@@ -55,21 +55,19 @@ def status_after(scope: Scope, report: Report, addons: tuple[ObservedAddon, ...]
             workers=ObservedWorkers(desired=desired, ready=ready, nodes=nodes),
             addons=addons,
         ),
+        # What is refused is not kept in mind: a report that begins well is of what is written.
+        accepted_spec=scope.asked if all(verdict.done for _, verdict in report[: len(GATES)]) else old.accepted_spec,
         last_transition_time=now if phase is not old.phase else old.last_transition_time,
     )
 
 
-def refused_status(old: TenantClusterStatus, reason: str, message: str, now: datetime) -> TenantClusterStatus:
-    """A cluster that cannot be as it is written. One that runs goes on as it was."""
-    established = old.phase in _ESTABLISHED
-    phase = old.phase if established else ClusterPhase.FAILED
-    wanted = [condition("Accepted", False, reason, message)]
-    if not established:
-        wanted.append(condition(READY, False, reason, message))
+def refused_status(old: TenantClusterStatus, gates: Report, now: datetime) -> TenantClusterStatus:
+    """A cluster that cannot be as it is written, nor be kept as it was: what there is of it goes on alone."""
+    phase = old.phase if old.phase in _ESTABLISHED else ClusterPhase.FAILED
     return structs.replace(
         old,
         phase=phase,
-        conditions=merged(old.conditions, *wanted),
+        conditions=merged(old.conditions, *_told(gates), _ready(gates)),
         last_transition_time=now if phase is not old.phase else old.last_transition_time,
     )
 
@@ -124,30 +122,34 @@ def _phase_note(old: TenantClusterStatus, new: TenantClusterStatus) -> Sequence[
 
 
 def _phase(old: TenantClusterStatus, report: Report) -> ClusterPhase:
-    waiting = [(step, verdict) for step, verdict in report if not verdict.done]
-    if not waiting and len(report) == len(STEPS):
+    """A change that is refused is none: the phase is that of the cluster as it is kept."""
+    waiting = [(step, verdict) for step, verdict in report if not verdict.done and step not in GATES]
+    if not waiting:
         return ClusterPhase.RUNNING
     if old.phase in _ESTABLISHED:
         changing = any(verdict.changing for _, verdict in waiting)
         return ClusterPhase.UPDATING if changing or old.phase is ClusterPhase.UPDATING else ClusterPhase.RUNNING
     step, _ = waiting[0]
-    if step.condition == "AddonsReady":
-        return ClusterPhase.INSTALLING
-    return ClusterPhase.FAILED if step.condition == "QuotaSatisfied" else ClusterPhase.PROVISIONING
+    return ClusterPhase.INSTALLING if step.condition == "AddonsReady" else ClusterPhase.PROVISIONING
 
 
 def _conditions(old: tuple[Condition, ...], report: Report) -> tuple[Condition, ...]:
     """A condition for each step that was reached, and one for all of them."""
-    wanted = [condition(step.condition, verdict.done, verdict.reason, verdict.message) for step, verdict in report]
     reached = {step.condition for step, _ in report}
-    unreached = [step.condition for step in STEPS if step.condition not in reached]
-    first = next(((step, verdict) for step, verdict in report if not verdict.done), None)
-    if first is None:
-        ready = condition(READY, True, "ReconcileSucceeded", "everything is as asked")
-    else:
-        step, verdict = first
-        ready = condition(READY, False, verdict.reason, f"{step.title.lower()}: {verdict.message}")
-    return merged(without(old, *unreached), *wanted, ready)
+    unreached = [step.condition for step in WORK if step.condition not in reached]
+    return merged(without(old, *unreached), *_told(report), _ready(report))
+
+
+def _told(report: Report) -> list[Condition]:
+    return [condition(step.condition, verdict.done, verdict.reason, verdict.message) for step, verdict in report]
+
+
+def _ready(report: Report) -> Condition:
+    for step, verdict in report:
+        if not verdict.done:
+            message = verdict.message if step in GATES else f"{step.title.lower()}: {verdict.message}"
+            return condition(READY, False, verdict.reason, message)
+    return condition(READY, True, "ReconcileSucceeded", "everything is as asked")
 
 
 def _provider(scope: Scope, report: Report) -> NsRef | None:

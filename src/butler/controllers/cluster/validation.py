@@ -34,6 +34,7 @@ def problems(cluster: TenantCluster) -> tuple[FieldError, ...]:
         *_name(cluster.metadata.name),
         *_version(cluster),
         *_control_plane(cluster),
+        *_management(cluster),
         *_networks(cluster),
         *_workers(cluster),
     )
@@ -60,6 +61,12 @@ def _control_plane(cluster: TenantCluster) -> Iterator[FieldError]:
         )
     for component, resources in (msgspec.to_builtins(cluster.spec.control_plane.resources) or {}).items():
         yield from _component(f"spec.controlPlane.resources.{component}", resources or {})
+
+
+def _management(cluster: TenantCluster) -> Iterator[FieldError]:
+    if cluster.spec.management_policy.mode == "GitOps":
+        supported = 'supported values: "Active", "Observe"'
+        yield FieldError(FieldProblem.NOT_SUPPORTED, "spec.managementPolicy.mode", supported, "GitOps")
 
 
 def _component(path: str, resources: Mapping[str, Mapping[str, str | int | None] | None]) -> Iterator[FieldError]:

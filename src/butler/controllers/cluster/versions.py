@@ -11,6 +11,11 @@ DEFAULT = "v1.32.2"
 OLDEST, NEWEST = (1, 28), (1, 36)
 """The minors that can be asked for."""
 
+_LAST_PATCHES = {(1, 28): 15, (1, 29): 15, (1, 30): 14, (1, 31): 14}
+"""The last releases of minors that get no more."""
+_MOST_PATCHES = 20
+"""No minor has ever had more."""
+
 _FORM = re.compile(r"^v?(\d+)\.(\d+)\.(\d+)$")
 
 
@@ -42,6 +47,9 @@ def unsupported(text: str) -> str:
         return f"must look like {DEFAULT}"
     if not OLDEST <= version.line <= NEWEST:
         return f"must be between {_line(OLDEST)} and {_line(NEWEST)}"
+    last = _LAST_PATCHES.get(version.line)
+    if version.patch > (_MOST_PATCHES if last is None else last):
+        return "there is no such release" + (f": the last is {_line(version.line)}.{last}" if last is not None else "")
     return ""
 
 

@@ -16,6 +16,9 @@ KAMAJI = "kamaji.clastix.io"
 ADMIN_CONF = "admin.conf"
 """Key of the administrator's kubeconfig in its Secret."""
 
+API_PATH = "butler.butlerlabs.dev/api-path"
+"""On a TenantControlPlane whose API server shares host and port with others: where on that endpoint it is."""
+
 Parts = tuple[Mapping[str, Any], ...]
 """Parts of a spec that are passed on as they are."""
 

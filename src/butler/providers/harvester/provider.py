@@ -21,6 +21,7 @@ from ..contract import (
     Surroundings,
     by_name,
 )
+from ..guest_network import with_name_servers
 from . import boot_image, kinds, vm, vm_state
 from .api import Api
 from .checks import Checking
@@ -46,6 +47,7 @@ class Harvester:
         self.settings, self.api = settings, Api(settings, patience)
 
     async def create(self, order: MachineOrder, known: Known = NOTHING_KNOWN) -> Machine:
+        order = with_name_servers(order, self.settings.name_servers)
         if found := await self._vm(order.name, order.token):
             return await self._helped(found)
         wanted = vm.machine(order, self.settings, await self._boot(order))

@@ -46,6 +46,7 @@ class Settings:
     image: ObjectName | None
     storage_class: str
     """Of disks that come from no image; empty for the default one."""
+    name_servers: tuple[str, ...] = ()
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -65,6 +66,7 @@ def settings(config: ProviderConfig, credentials: Mapping[str, str]) -> Settings
         _place(subject, "networkName", section.network_name, section.namespace),
         _place(subject, "imageName", section.image_name, section.namespace) if section.image_name else None,
         section.storage_class_name or "",
+        config.spec.network.dns_servers,
     )
 
 

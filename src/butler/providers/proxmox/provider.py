@@ -21,6 +21,7 @@ from ..contract import (
     Surroundings,
     by_name,
 )
+from ..guest_network import with_name_servers
 from . import inventory, vm
 from .api import Api
 from .boot_images import Iso, Isos
@@ -58,6 +59,7 @@ class Proxmox:
         """Where a machine was seen last: a hint that saves a look at the whole cluster."""
 
     async def create(self, order: MachineOrder, known: Known = NOTHING_KNOWN) -> Machine:
+        order = with_name_servers(order, self.settings.name_servers)
         if known.task and await self.api.is_busy(known.task, order.name):
             return _coming(order, known, known.task)
         if (seen := await self._where_it_was(order.name, order.token)) is not None:

@@ -62,6 +62,7 @@ class Settings:
     """Empty for that of the template."""
     pool: str
     vmids: range
+    name_servers: tuple[str, ...]
 
 
 def settings(config: ProviderConfig, credentials: Mapping[str, str]) -> Settings:
@@ -84,6 +85,7 @@ def settings(config: ProviderConfig, credentials: Mapping[str, str]) -> Settings
         cpu_type=section.cpu_type or "",
         pool=section.pool or "",
         vmids=_vmids(config, section),
+        name_servers=config.spec.network.dns_servers,
     )
 
 

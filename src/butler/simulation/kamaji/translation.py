@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from msgspec import structs
 
 from butler.engines.capi.kinds import CidrBlocks, Cluster, ClusterNetwork
 from butler.engines.kamaji.kinds import (
+    API_PATH,
     Hosting,
     HostingDeployment,
     HostingService,
@@ -22,6 +24,7 @@ from butler.engines.kamaji.kinds import (
 )
 from kubekit.model.resource import ObjectMeta, OwnerReference
 from kubekit.runtime.objects import wire
+from kubekit.server.spaces.addresses import SPACES
 
 from .control_planes import FINALIZER
 
@@ -59,7 +62,10 @@ def tenant_control_plane(control_plane: KamajiControlPlane, cluster: Cluster) ->
             name=meta.name,
             namespace=meta.namespace,
             labels=meta.labels,
-            annotations={name: text for name, text in meta.annotations.items() if name != _LAST_APPLIED},
+            annotations={
+                **{name: text for name, text in meta.annotations.items() if name != _LAST_APPLIED},
+                API_PATH: f"/{SPACES}/{quote(meta.namespace)}",
+            },
             finalizers=(FINALIZER,),
             owner_references=(_owner(control_plane),),
         ),

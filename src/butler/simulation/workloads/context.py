@@ -19,7 +19,7 @@ from kubekit.runtime.reconciler import Note
 from ..delays import Delays
 from .kinds import Condition, Labels, Node, Pod
 
-Pool = Callable[[], IPRange | None]
+Pool = Callable[[], tuple[IPRange, ...]]
 """The addresses for LoadBalancer Services as they are now; None: there are none."""
 
 OWNER, ORPHANS, NODE, PLACE = "owner", "orphans", "node", "namespace"
@@ -33,7 +33,7 @@ class Context:
     manager: Manager
     clock: Clock
     delays: Delays
-    pool: Pool = lambda: None
+    pool: Pool = tuple
 
     @property
     def client(self) -> Client:

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import structs
 
+from butler.api.shared import IPRange
 from kubekit.errors import AlreadyExists
 from kubekit.runtime.objects import key_of, owner_reference
 from kubekit.runtime.reconciler import Note, Outcome, Reconciler, Watch, children
@@ -103,21 +104,24 @@ class Services(Reconciler[Service]):
         return Outcome(_with_address(service.status, address), notes=(note,))
 
     def _free_address(self, service: Service) -> str:
-        """An address of the pool that no other Service has, the wished-for one if there is a wish."""
-        pool = self._site.pool()
-        if pool is None:
+        """An address of the ranges that no other Service has, the wished-for one if there is a wish."""
+        ranges = self._site.pool()
+        if not ranges:
             return ""
         shown = {each.metadata.uid: each.status.load_balancer.ingress for each in self._services}
         self._given = {uid: address for uid, address in self._given.items() if uid in shown and not shown[uid]}
         taken = {ingress.ip for each in shown.values() for ingress in each}
         taken |= {address for uid, address in self._given.items() if uid != service.metadata.uid}
-        first, last = int(ip_address(pool.start)), int(ip_address(pool.end))
-        everything = (str(ip_address(number)) for number in range(first, last + 1))
+        everything = (str(ip_address(number)) for one in ranges for number in _numbers(one))
         wish = service.spec.load_balancer_ip
         address = next((each for each in everything if each not in taken and wish in ("", each)), "")
         if address:
             self._given[service.metadata.uid] = address
         return address
+
+
+def _numbers(addresses: IPRange) -> range:
+    return range(int(ip_address(addresses.start)), int(ip_address(addresses.end)) + 1)
 
 
 def _selects(service: Service, pod: Pod) -> bool:

@@ -28,8 +28,8 @@ class Activity(Protocol):
         """Those that have workloads now."""
 
 
-def _no_pool(_: str) -> IPRange | None:
-    return None
+def _no_pool(_: str) -> tuple[IPRange, ...]:
+    return ()
 
 
 class Workloads:
@@ -45,7 +45,7 @@ class Workloads:
         activity: Activity,
         *,
         delays: Delays = REALISTIC,
-        pool_of: Callable[[str], IPRange | None] = _no_pool,
+        pool_of: Callable[[str], tuple[IPRange, ...]] = _no_pool,
         linger: float = 60.0,
         clock: Clock | None = None,
         chance: Chance | None = None,

@@ -14,9 +14,10 @@ from .network import Network
 from .quota import Quota
 from .workers import Workers
 
-STEPS: tuple[Step, ...] = (
-    Acceptance(),
-    Quota(),
+GATES: tuple[Step, ...] = (Acceptance(), Quota())
+"""Whether what is asked for may be at all. One that is shut keeps a change out, and the cluster as it was."""
+
+WORK: tuple[Step, ...] = (
     Namespace(),
     Network(),
     Image(),
@@ -27,3 +28,5 @@ STEPS: tuple[Step, ...] = (
     Addons(),
 )
 """In the order of creation; deletion goes the other way."""
+
+STEPS = (*GATES, *WORK)

@@ -54,6 +54,14 @@ def observed(scope: Scope) -> tuple[ObservedAddon, ...]:
 
 
 def missing_addons(scope: Scope) -> tuple[AddonSettings, ...]:
-    """Addons that are wanted and not there, or there in another version."""
-    there = {(one.name, one.version) for one in observed(scope) if one.status == "Healthy"}
-    return tuple(one for one in scope.settings.addons if (one.name, one.version) not in there)
+    """Addons that are wanted and not there, or there in another version or with other values. None of a cluster that
+    is only observed, once it had all of them."""
+    if scope.cluster.spec.management_policy.mode == "Observe" and _had_all(scope):
+        return ()
+    there = {(one.name, one.version, one.values_digest) for one in observed(scope) if one.status == "Healthy"}
+    return tuple(one for one in scope.settings.addons if (one.name, one.version, one.values_digest) not in there)
+
+
+def _had_all(scope: Scope) -> bool:
+    said = scope.cluster.status.condition(Addons.condition)
+    return bool(scope.running_version) and said is not None and said.status == "True"

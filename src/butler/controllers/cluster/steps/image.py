@@ -12,10 +12,10 @@ class Image(Step):
     condition, title, holds = "ImageReady", "Image", True
 
     def verdict(self, scope: Scope) -> Verdict:
-        system = scope.cluster.spec.workers.machine_template.os
-        if system is None or system.schematic_id is None:
+        workers = scope.cluster.spec.workers
+        templates = [workers.machine_template, *(pool.machine_template for pool in workers.pools)]
+        wanted = next((one.os.schematic_id for one in templates if one.os is not None and one.os.schematic_id), None)
+        if wanted is None:
             return Verdict(True, NOT_NEEDED, "the provider has the image")
-        message = (
-            f"schematic {system.schematic_id[:8]} would have to be brought to the provider, which nothing does yet"
-        )
+        message = f"schematic {wanted[:8]} would have to be brought to the provider, which nothing does yet"
         return Verdict(False, "ImageSyncPending", message, Whose.PLATFORM)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from butler.api.cluster import TenantCluster
+from butler.api.provider import ProviderConfig
+from kubekit.runtime.objects import key
 
 from .. import names
+from ..acceptance import environment_of, provider_candidates, provider_serves
 from ..scope import Scope
 from ..settings import settings_of
 from ..step import Step, Verdict, Whose
@@ -19,17 +22,16 @@ class Quota(Step):
     condition, title, holds = "QuotaSatisfied", "Quota", True
 
     def verdict(self, scope: Scope) -> Verdict:
-        if not _is_granted(scope.cluster):
+        if not _is_granted(scope):
             for reason, problem in _exceeded(scope):
                 return Verdict(False, reason, problem, Whose.OWNER)
         return Verdict(True, "QuotaSatisfied", "the cluster is within its limits")
 
 
-def _is_granted(cluster: TenantCluster) -> bool:
+def _is_granted(scope: Scope) -> bool:
     """Whether the cluster as it is written was found to be within its limits before."""
-    said = cluster.status.condition(Quota.condition)
-    seen = cluster.status.observed_generation == cluster.metadata.generation
-    return seen and said is not None and said.status == "True"
+    stays = scope.cluster.metadata.labels.get(names.ENVIRONMENT) == environment_of(scope.cluster, scope.sight)
+    return stays and scope.cluster.status.accepted_spec == scope.asked
 
 
 def _exceeded(scope: Scope) -> Iterator[tuple[str, str]]:
@@ -38,14 +40,16 @@ def _exceeded(scope: Scope) -> Iterator[tuple[str, str]]:
         return
     others = _older(scope)
     workers = scope.settings.workers
-    total = workers + sum(_workers(one, scope) for one in others)
     if limits is not None:
-        yield from _above("QuotaExceeded", "clusters on this provider", len(others) + 1, limits.max_clusters_per_team)
-        yield from _above("QuotaExceeded", "workers on this provider", total, limits.max_nodes_per_team)
+        here = [one for one in others if _is_on_same_provider(one, scope)]
+        there = workers + sum(_workers(one, scope) for one in here)
+        yield from _above("QuotaExceeded", "clusters on this provider", len(here) + 1, limits.max_clusters_per_team)
+        yield from _above("QuotaExceeded", "workers on this provider", there, limits.max_nodes_per_team)
     if team is None:
         return
     allowed = team.spec.resource_limits
     if allowed is not None:
+        total = workers + sum(_workers(one, scope) for one in others)
         yield from _above("QuotaExceeded", "workers in one cluster", workers, allowed.max_nodes_per_cluster)
         yield from _above("QuotaExceeded", "clusters of the team", len(others) + 1, allowed.max_clusters)
         yield from _above("QuotaExceeded", "workers of the team", total, allowed.max_total_nodes)
@@ -68,13 +72,25 @@ def _environment(scope: Scope, others: list[TenantCluster]) -> Iterator[tuple[st
 
 
 def _older(scope: Scope) -> list[TenantCluster]:
-    """Clusters of the same namespace that were there first, and are not on their way out."""
-    own = scope.cluster.metadata
+    """Clusters of the same team, or without one too, that were there first and are not on their way out."""
+    own, team = scope.cluster.metadata, scope.cluster.spec.team_ref
     return [
         one
         for one in scope.sight.within(TenantCluster, own.namespace)
-        if one.metadata.uid != own.uid and not one.deleting and _age(one) < _age(scope.cluster)
+        if one.spec.team_ref == team
+        and one.metadata.uid != own.uid
+        and not one.deleting
+        and _age(one) < _age(scope.cluster)
     ]
+
+
+def _is_on_same_provider(cluster: TenantCluster, scope: Scope) -> bool:
+    """Whether another cluster of the team means this cluster's provider too."""
+    meant = provider_candidates(cluster, scope.accepted.team, scope.accepted.config)
+    there = (scope.sight.get(ProviderConfig, key(ref.namespace, ref.name)) for ref in meant)
+    usable = (one for one in there if one is not None and provider_serves(one, cluster.metadata.namespace))
+    found = next(usable, None)
+    return found is not None and found.key == scope.accepted.provider.key
 
 
 def _age(cluster: TenantCluster) -> tuple[float, str]:

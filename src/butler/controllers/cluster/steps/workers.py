@@ -213,7 +213,22 @@ def _joining(scope: Scope, pool: PoolSettings) -> Object:
         spec["ntp"] = {"enabled": True, "servers": list(scope.settings.time_servers)}
     if pool.ssh_key:
         spec["users"] = [{"name": "butler", "sudo": "ALL=(ALL) NOPASSWD:ALL", "sshAuthorizedKeys": [pool.ssh_key]}]
-    return _joined(spec, scope.templates.joining(scope.blueprint, pool.for_provider()))
+    theirs = scope.templates.joining(scope.blueprint, pool.for_provider())
+    external = scope.cluster.spec.control_plane.external_cloud_provider
+    return _joined(spec, theirs if external else _without_cloud_provider(theirs))
+
+
+def _without_cloud_provider(joining: Object) -> Object:
+    """What an infrastructure adds, for a cluster in which nothing will tell the nodes about it."""
+    configuration = joining.get("joinConfiguration") or {}
+    registration = configuration.get("nodeRegistration") or {}
+    if "kubeletExtraArgs" not in registration:
+        return joining
+    kept = [one for one in registration["kubeletExtraArgs"] if one["name"] != "cloud-provider"]
+    return {
+        **joining,
+        "joinConfiguration": {**configuration, "nodeRegistration": {**registration, "kubeletExtraArgs": kept}},
+    }
 
 
 def _joined(ours: Object, theirs: Object) -> Object:

@@ -87,6 +87,7 @@ class KubeadmConfigs(Reconciler[KubeadmConfig]):
             "#cloud-config\n"
             "# simulated: nothing ever executes this\n"
             f"hostname: {config.metadata.name}\n"
+            f"{_ntp(config)}"
             "runcmd:\n"
             f"- kubeadm join {address} --token {self._token()}\n"
         ).encode()
@@ -107,6 +108,12 @@ class KubeadmConfigs(Reconciler[KubeadmConfig]):
         return structs.replace(
             status, data_secret_name=name, initialization=DataInitialization(data_secret_created=True)
         )
+
+
+def _ntp(config: KubeadmConfig) -> str:
+    """Where the machine asks for the time."""
+    servers = (config.spec.get("ntp") or {}).get("servers") or ()
+    return "".join(("ntp:\n  enabled: true\n  servers:\n", *(f"  - {one}\n" for one in servers))) if servers else ""
 
 
 def _obstacle(cluster: Cluster) -> str:

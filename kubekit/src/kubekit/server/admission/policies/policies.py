@@ -44,6 +44,9 @@ class _Request:
     options: WriteOptions
 
 
+_Bound = tuple[Policy, list[_Binding]]
+
+
 class Policies:
     """The ValidatingAdmissionPolicies of one space; false while none is bound."""
 
@@ -51,7 +54,10 @@ class Policies:
         self._host = host
         self._policies: dict[str, Policy] = {}
         self._bindings: dict[str, _Binding] = {}
-        self._bound: list[tuple[Policy, list[_Binding]]] = []
+        self._bound: list[_Bound] = []
+        self._concerned: dict[tuple[str, ...], list[_Bound]] = {}
+        """Which of them a kind of request comes before, as of `_concerned_in`: few are about any one kind."""
+        self._concerned_in = (0, 0)
         self.version = 0
         """Grows with every change."""
 
@@ -73,15 +79,25 @@ class Policies:
 
     def concern(self, resource: Resource, operation: str, subresource: str) -> bool:
         """Whether any policy may have something to say of such a request."""
+        return bool(self._concerning(resource, operation, subresource))
+
+    def _concerning(self, resource: Resource, operation: str, subresource: str) -> list[_Bound]:
         kinds = self._host.kinds
-        return any(policy.match.seen_as(kinds, resource, operation, subresource) for policy, _ in self._bound)
+        if self._concerned_in != (kinds.version, self.version):
+            self._concerned, self._concerned_in = {}, (kinds.version, self.version)
+        request = resource.group, resource.version, resource.plural, operation, subresource
+        found = self._concerned.get(request)
+        if found is None:
+            found = [one for one in self._bound if one[0].match.seen_as(kinds, resource, operation, subresource)]
+            self._concerned[request] = found
+        return found
 
     async def validate(
         self, operation: str, target: Target, obj: Object | None, old: Object | None, options: WriteOptions
     ) -> None:
         """Raises what the first policy that refuses says."""
         request = _Request(operation, target, obj, old, options)
-        for policy, bindings in self._bound:
+        for policy, bindings in self._concerning(target.resource, operation, target.subresource):
             question = await self._question(policy.match, request)
             if question is None:
                 continue

@@ -1,0 +1,10 @@
+"""What the tests show of every field, gathered from all proofs."""
+
+from __future__ import annotations
+
+from tests.fields import cluster_proofs, platform_proofs, provider_proofs
+
+PROOFS = {**cluster_proofs.PROOFS, **platform_proofs.PROOFS, **provider_proofs.PROOFS}
+REFUSALS = {**cluster_proofs.REFUSALS, **provider_proofs.REFUSALS}
+READ_BY_PEOPLE = frozenset({"Team.spec.displayName", "Team.spec.description", "Team.spec.environments[].description"})
+"""Texts that act by being read."""
