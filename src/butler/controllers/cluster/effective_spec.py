@@ -106,8 +106,8 @@ def _addons(addons: ClusterAddons, found: Mapping[str, AddonSettings]) -> Cluste
     given = (
         ("cni", "cilium", addons.cni or CniAddon()),
         ("cert_manager", "cert-manager", addons.cert_manager or CertManagerAddon()),
-        ("storage", storage.provider if storage else None, storage),
-        ("load_balancer", balancer.provider if balancer else None, balancer),
+        ("storage", (storage.provider if storage else None) or "", storage),
+        ("load_balancer", balancer.provider if balancer else "", balancer),
         ("ingress", ingress.provider or "traefik", ingress),
     )
     changed = {
