@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from butler.api.admission import BINDING, POLICY
 from butler.api.cluster import ClusterPhase, TenantCluster, TenantClusterStatus
 from butler.api.provider import ProviderConfig
 from butler.api.shared import SYSTEM_NAMESPACE
 from butler.engines.capi.kinds import MachineDeployment
+from butler.engines.kamaji.kinds import KamajiControlPlane
 from butler.local.home import Home
 from butler.local.platform import Options, running
 from butler.simulation.delays import NONE
@@ -70,6 +72,9 @@ async def test_a_cluster_is_not_ready_while_its_change_is_refused(
     ready, accepted = status.condition("Ready"), status.condition("Accepted")
     assert ready is not None
     assert accepted is not None
+    access = status.condition("ProviderAccessGranted")
+    assert access is not None
+    assert access.status == "True"
     assert message in ready.message
     assert (accepted.status, accepted.message) == ("False", ready.message)
     assert (status.phase, status.worker_nodes_ready, status.worker_nodes_desired) == (ClusterPhase.RUNNING, 2, 2)
@@ -102,7 +107,7 @@ async def test_a_cluster_is_kept_as_it_was_while_a_change_is_refused(client: Cli
     listed = await client.list(MachineDeployment, Selection(inside))
     await client.delete(MachineDeployment, DEPLOYMENT, inside)
     async for event in client.watch(MachineDeployment, Selection(inside), version=listed.version):
-        if event.signal is Signal.ADDED and event.item.metadata.uid != lost.metadata.uid:
+        if event.signal is Signal.ADDED and event.item and event.item.metadata.uid != lost.metadata.uid:
             break
     made = await client.get(MachineDeployment, DEPLOYMENT, inside)
     assert (made.spec.replicas, made.spec.template.spec.version) == (2, "v1.31.4")
@@ -114,3 +119,29 @@ async def test_an_upgrade_goes_on_while_a_further_one_is_refused(client: Client)
     await until(client, says("VersionNotAllowed"))
     await change(client, kubernetesVersion="v1.32.2")
     await until(client, runs("v1.32.2", 2))
+
+
+async def test_a_change_that_a_part_of_the_cluster_does_not_take_is_not_ready(client: Client) -> None:
+    name = {"metadata": {"name": "keep-versions"}}
+    rule = {
+        "apiGroups": [KamajiControlPlane.address.group],
+        "apiVersions": ["*"],
+        "operations": ["UPDATE"],
+        "resources": [KamajiControlPlane.address.plural],
+    }
+    deny = {
+        "matchConstraints": {"resourceRules": [rule]},
+        "validations": [{"expression": "object.spec.version == oldObject.spec.version", "message": "not this week"}],
+    }
+    for kind, spec in (
+        (POLICY, deny),
+        (BINDING, {"policyName": "keep-versions", "validationActions": ["Deny"]}),
+    ):
+        await client.create({"apiVersion": kind.api_version, "kind": kind.kind, **name, "spec": spec}, kind)
+    await change(client, kubernetesVersion="v1.32.2")
+    await until(client, says("CAPIResourceError"))
+    ready = (await status_of(client)).condition("Ready")
+    assert ready is not None
+    assert "not this week" in ready.message
+    await change(client, kubernetesVersion="v1.31.4")
+    await until(client, runs("v1.31.4", 2))

@@ -30,7 +30,7 @@ _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 @click.option("-A", "--all-namespaces", is_flag=True, help="All clusters of all namespaces.")
 @click.option("--as", "new_name", metavar="NAME", help="Give the cluster another name.")
 @click.option("--include-status", is_flag=True, help="Also how it is, not only how it should be.")
-def export(
+async def export(
     session: Session,
     name: str | None,
     output: str | None,
@@ -39,7 +39,9 @@ def export(
     new_name: str | None,
     include_status: bool,
 ) -> None:
-    """Print clusters as YAML that can be applied again, here or elsewhere.
+    """Print clusters as YAML that can be applied again, here or elsewhere, and makes clusters like these.
+
+    It says how a cluster runs, with everything that defaults filled in; a change that is refused is not part of it.
 
     \b
     Example:
@@ -53,8 +55,8 @@ def export(
     if many and new_name:
         raise click.UsageError("--as names one cluster, and there may be several")
     with speaking_of(session, name or ""):
-        found = _found(session, name, all_namespaces)
-    exported = [exportable(one, include_status) for one in found]
+        found = await _found(session, name, all_namespaces)
+        exported = await _exported(session, found, include_status)
     if new_name:
         exported[0]["metadata"]["name"] = new_name
     if not exported:
@@ -65,10 +67,35 @@ def export(
         _write(exported, output, all_namespaces)
 
 
-def _found(session: Session, name: str | None, everywhere: bool) -> list[dict[str, Any]]:
+async def _found(session: Session, name: str | None, everywhere: bool) -> list[dict[str, Any]]:
     if name:
-        return [session.reader.get(CLUSTERS, name, session.namespace)]
-    return list(session.reader.list(CLUSTERS, Selection("" if everywhere else session.namespace)).items)
+        return [await session.client.get(CLUSTERS, name, session.namespace)]
+    return list((await session.client.list(CLUSTERS, Selection("" if everywhere else session.namespace))).items)
+
+
+async def _exported(session: Session, found: list[dict[str, Any]], include_status: bool) -> list[dict[str, Any]]:
+    """Each cluster as it runs; as it is written when it never did, or when we may not see what it gets from others."""
+    import msgspec
+
+    from butler.api.cluster import TenantCluster
+    from butler.controllers.cluster import effective_spec
+    from butler.controllers.cluster.lookup import Snapshot
+    from kubekit.errors import Forbidden
+    from kubekit.runtime.objects import wire
+
+    sight, exported = Snapshot(), []
+    for one in found:
+        made, cluster = exportable(one, include_status), msgspec.convert(one, TenantCluster)
+        try:
+            await effective_spec.fetch_defaults(session.client, sight, cluster)
+            running = effective_spec.as_it_runs(cluster, sight)
+        except Forbidden as error:
+            say(f"warning: cluster {cluster.key} is exported as it is written: {error}")
+            running = None
+        if running is not None:
+            made["spec"] = wire(running.spec)
+        exported.append(made)
+    return exported
 
 
 def exportable(cluster: dict[str, Any], include_status: bool = False) -> dict[str, Any]:

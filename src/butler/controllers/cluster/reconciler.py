@@ -18,7 +18,7 @@ from butler.providers import registry
 from butler.providers.contract import KeptByButler
 from kubekit.client.protocol import Selection
 from kubekit.clock import Clock, SystemClock
-from kubekit.errors import FieldError, FieldProblem, NotFound
+from kubekit.errors import FieldError, FieldProblem, KubeError, NotFound
 from kubekit.model.resource import Address
 from kubekit.runtime.manager import Manager
 from kubekit.runtime.objects import Kind, identity_of, key
@@ -29,7 +29,7 @@ from .acceptance import Accepted, Refused, accept, as_last_accepted
 from .lookup import BY_NAMESPACE, Caches
 from .manifests import ensure
 from .scope import Scope
-from .status import Report, deleting_status, notes_for, refused_status, status_after
+from .status import Report, deleting_status, failed_status, notes_for, refused_status, status_after
 from .step import Step, Verdict, Whose
 from .steps import GATES, WORK
 from .steps.addons import Addons, missing_addons, observed, verdict_on
@@ -100,7 +100,13 @@ class TenantClusters(Reconciler[TenantCluster]):
         if _is_admitted(gates) and _is_uncounted(obj):
             await self._count_workers(scope)
             return Outcome()
-        report = [*gates, *await self._go_through(scope)]
+        try:
+            report = [*gates, *await self._go_through(scope)]
+        except KubeError as error:
+            if error.retryable:
+                raise
+            status = failed_status(obj.status, str(error), self._clock.now())
+            return Outcome(status, notes=notes_for(obj.status, status), error=error)
         addons = observed(scope)
         again = None
         if report[-1][0].condition == Addons.condition and not report[-1][1].done:

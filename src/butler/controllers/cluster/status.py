@@ -24,9 +24,12 @@ from . import kinds
 from .scope import Scope
 from .step import NOT_NEEDED, Step, Verdict
 from .steps import GATES, STEPS, WORK
+from .steps.addons import FAILURES
 from .steps.workers import Workers, counts_of
 
 READY = "Ready"
+ACCESS_GRANTED, ACCESS_DENIED = "ProviderAccessGranted", "ProviderAccessDenied"
+"""A part of being accepted that other programs ask for by itself."""
 
 Report = Sequence[tuple[Step, Verdict]]
 """The steps that were reached, with how far they are."""
@@ -72,6 +75,17 @@ def refused_status(old: TenantClusterStatus, gates: Report, now: datetime) -> Te
     )
 
 
+def failed_status(old: TenantClusterStatus, message: str, now: datetime) -> TenantClusterStatus:
+    """A cluster of which a part cannot be written: what there is of it goes on alone."""
+    phase = old.phase if old.phase in _ESTABLISHED else ClusterPhase.FAILED
+    return structs.replace(
+        old,
+        phase=phase,
+        conditions=merged(old.conditions, condition(READY, False, "CAPIResourceError", message)),
+        last_transition_time=now if phase is not old.phase else old.last_transition_time,
+    )
+
+
 def deleting_status(old: TenantClusterStatus, message: str, now: datetime) -> TenantClusterStatus:
     phase = ClusterPhase.DELETING
     return structs.replace(
@@ -99,7 +113,11 @@ def _step_notes(old: TenantClusterStatus, new: TenantClusterStatus) -> Iterator[
         before, after = old.condition(step.condition), new.condition(step.condition)
         if after is None or after.reason == NOT_NEEDED:
             continue
-        if after.status != (before.status if before is not None else "False"):
+        if after.reason in FAILURES and after.reason != (before.reason if before is not None else ""):
+            yield Note(after.reason, after.message, "Warning")
+        elif before is not None and before.reason in FAILURES and after.status == "True":
+            yield Note("AddonRetrySucceeded", after.message)
+        elif after.status != (before.status if before is not None else "False"):
             yield Note(after.reason, after.message, "Warning" if step.holds and after.status != "True" else "Normal")
 
 
@@ -141,7 +159,12 @@ def _conditions(old: tuple[Condition, ...], report: Report) -> tuple[Condition, 
 
 
 def _told(report: Report) -> list[Condition]:
-    return [condition(step.condition, verdict.done, verdict.reason, verdict.message) for step, verdict in report]
+    told = [condition(step.condition, verdict.done, verdict.reason, verdict.message) for step, verdict in report]
+    _, accepted = report[0]
+    if accepted.done or accepted.reason == ACCESS_DENIED:
+        reason = ACCESS_GRANTED if accepted.done else ACCESS_DENIED
+        told.append(condition(ACCESS_GRANTED, accepted.done, reason, accepted.message))
+    return told
 
 
 def _ready(report: Report) -> Condition:

@@ -14,6 +14,11 @@ NETWORK = "cilium"
 """The one addon without which a cluster is of no use."""
 
 
+CNI_FAILED, FAILED = "CNIInstallFailed", "AddonInstallFailed"
+FAILURES = {CNI_FAILED, FAILED}
+"""Reasons that somebody should hear of, and hear the end of."""
+
+
 class Addons(Step):
     """Reads what the installer last found; installing itself is the reconciler's work, since it takes other hands."""
 
@@ -32,9 +37,9 @@ def verdict_on(addons: Sequence[ObservedAddon]) -> Verdict:
     """What is to be said of addons when nothing is under way."""
     failed = _failed(addons)
     if NETWORK in failed:
-        return Verdict(False, "CNIInstallFailed", f"{NETWORK} could not be installed", Whose.PLATFORM)
+        return Verdict(False, CNI_FAILED, f"{NETWORK} could not be installed", Whose.PLATFORM)
     if failed:
-        return Verdict(False, "AddonInstallFailed", f"could not be installed: {', '.join(failed)}", Whose.PLATFORM)
+        return Verdict(False, FAILED, f"could not be installed: {', '.join(failed)}", Whose.PLATFORM)
     names = ", ".join(sorted(one.name for one in addons))
     remarks = ", ".join(sorted({one.message for one in addons if one.message}))
     return Verdict(True, "AddonsInstalled", f"{names} ({remarks})" if remarks else names)
