@@ -154,7 +154,8 @@ def _defaults(path: str, setting: Setting) -> Iterator[tuple[str, Proof]]:
 
 
 def _team() -> Iterator[tuple[str, Proof]]:
-    spec, silent = "Team.spec", {"kubernetesVersion": None, "workers": {}}
+    spec = "Team.spec"
+    silent: dict[str, Any] = {"kubernetesVersion": None, "workers": {}}
     unsaid = Setting(silent, team={})
     yield from _defaults(f"{spec}.clusterDefaults", unsaid)
     yield acts(f"{spec}.defaults.kubernetesVersion", "v1.30.1", "v1.31.4", unsaid)
