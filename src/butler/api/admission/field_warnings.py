@@ -7,9 +7,9 @@ from typing import Any
 
 from kubekit.model.resource import Object
 
-from . import KINDS
-from .fields import Field, acts_at_all, idle_fields
-from .model import GROUP, VERSION, Resource
+from .. import KINDS
+from ..fields import Field, acts_at_all, idle_fields
+from ..model import GROUP, VERSION, Resource
 
 _CHANGED = "oldObject == null || object.?spec != oldObject.?spec"
 """Who writes labels or finalizers has seen the warning before, or is no person."""
