@@ -141,7 +141,8 @@ def outputs() -> dict[Path, str]:
 _EFFECTS = {
     Effect.ACTS: """## Fields that act
 
-Changing one of these changes something: an object Butler makes, a request it sends, what a status says.""",
+Changing one of these changes something: an object Butler makes, a request it sends, what a status says. Titles and
+descriptions act by being read.""",
     Effect.REFUSED: """## Fields of which only the default is accepted
 
 Anything else is refused, by the API server or in the status of the object, with a message that says why.""",

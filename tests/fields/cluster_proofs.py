@@ -154,7 +154,8 @@ def _defaults(path: str, setting: Setting) -> Iterator[tuple[str, Proof]]:
 
 
 def _team() -> Iterator[tuple[str, Proof]]:
-    spec, silent = "Team.spec", {"kubernetesVersion": None, "workers": {}}
+    spec = "Team.spec"
+    silent: dict[str, Any] = {"kubernetesVersion": None, "workers": {}}
     unsaid = Setting(silent, team={})
     yield from _defaults(f"{spec}.clusterDefaults", unsaid)
     yield acts(f"{spec}.defaults.kubernetesVersion", "v1.30.1", "v1.31.4", unsaid)
@@ -171,11 +172,14 @@ def _team() -> Iterator[tuple[str, Proof]]:
         ("resourceLimits.maxClusters", 2),
         ("resourceLimits.maxTotalNodes", 5),
         ("resourceLimits.maxNodesPerCluster", 1),
+        ("resourceLimits.maxCPUCores", "23"),
+        ("resourceLimits.maxMemory", "47Gi"),
+        ("resourceLimits.maxStorage", "239Gi"),
         ("quotas.maxClusters", 2),
         ("quotas.maxTotalWorkers", 5),
         ("quotas.maxWorkersPerCluster", 1),
     ):
-        yield acts(f"{spec}.{path}", least, 100, several)
+        yield acts(f"{spec}.{path}", least, "1Ti" if isinstance(least, str) else 100, several)
     limits = f"{spec}.resourceLimits"
     yield acts(f"{limits}.defaultCPUPerNode", "2", "6", unsaid)
     yield acts(f"{limits}.defaultMemoryPerNode", "8Gi", "16Gi", unsaid)
@@ -202,6 +206,8 @@ def _config() -> Iterator[tuple[str, Proof]]:
     yield acts(f"{spec}.defaultProviderConfigRef.namespace", "butler-system", "elsewhere")
     yield acts(f"{spec}.defaultTeamLimits.maxClusters", 2, 10, several)
     yield acts(f"{spec}.defaultTeamLimits.maxWorkersPerCluster", 1, 10, several)
+    for size, least in (("maxTotalCPU", "23"), ("maxTotalMemory", "47Gi"), ("maxTotalStorage", "239Gi")):
+        yield acts(f"{spec}.defaultTeamLimits.{size}", least, "1Ti", several)
     everything = Setting({"addons": {"storage": {"provider": "longhorn"}, "loadBalancer": {}}})
     for addon in ("cilium", "certManager", "longhorn", "metallb", "traefik"):
         yield acts(f"{spec}.defaultAddonVersions.{addon}", "1.0.0", "2.0.0", everything)

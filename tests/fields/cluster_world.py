@@ -101,8 +101,8 @@ async def _stored(documents: dict[str, dict[str, Any]], setting: Setting) -> tup
     space = MemorySpace(clock, SystemChance(), kinds=KINDS, namespaces=(SYSTEM, TENANTS, TEAM))
     client, sight = space.client(), Snapshot()
     await client.create(_document("default", {"provider": "simulated"}, SYSTEM), ProviderConfig.address)
-    for kind, document in documents.items():
-        await client.create(document, BY_NAME[kind].address)
+    for name, document in documents.items():
+        await client.create(document, BY_NAME[name].address)
     for kind in (ButlerConfig, ProviderConfig, Team):
         sight.put(kind, (await client.list(kind)).items)
     meta = documents["TenantCluster"]["metadata"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from butler.api import KINDS
-from butler.api.fields import Effect, leaves_of
+from butler.api.fields import Effect, fields_of, idle_fields, leaves_of
 from kubekit.model.resource import Resource
 from tests.fields import provider_proofs
 from tests.fields.lists import PROOFS, READ_BY_PEOPLE, REFUSALS
@@ -40,3 +40,10 @@ def test_what_is_proven_is_marked_so() -> None:
 
 def test_every_kind_has_fields() -> None:
     assert {path.partition(".")[0] for path in LEAVES} == {kind.address.kind for kind in KINDS}
+
+
+def test_what_is_in_a_field_that_does_not_act_does_not_either() -> None:
+    for kind in KINDS:
+        for field in idle_fields(kind):
+            inside = [one for one in fields_of(kind) if one.path.startswith(f"{field.prefix}.")]
+            assert all(one.effect is Effect.NOT_YET for one in inside)

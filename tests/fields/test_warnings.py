@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from butler.api import KINDS
+from butler.api.admission import BINDING, POLICY, policies
 from butler.api.cluster import TenantCluster
 from butler.api.fields import Effect, Field, acts_at_all, fields_of, idle_fields
 from butler.api.provider import ProviderConfig
@@ -22,7 +24,9 @@ from kubekit.model.resource import Resource
 from kubekit.server.client import DirectClient
 from kubekit.server.serve.server import Server
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 SPACE = "default"
+OUTDATED = "houses-not-yet"
 
 
 class Writer:
@@ -37,15 +41,18 @@ class Writer:
         return told
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def writer() -> Writer:
     return Writer()
 
 
-@pytest.fixture
-async def client(tmp_path: Path, writer: Writer) -> AsyncIterator[HttpClient]:
-    async with Server(tmp_path / "data") as server:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def client(tmp_path_factory: pytest.TempPathFactory, writer: Writer) -> AsyncIterator[HttpClient]:
+    """A server as a platform sets it up, on which an earlier release has left a policy."""
+    async with Server(tmp_path_factory.mktemp("server") / "data") as server:
         admin = DirectClient(server.root)
+        for kind, policy in policies()[-2:]:
+            await admin.create(json.loads(json.dumps(policy).replace("teams-not-yet", OUTDATED)), kind)
         await install_definitions(admin, KINDS)
         await install_policies(admin)
         config = kubeconfig.load(server.kubeconfig)
@@ -68,15 +75,15 @@ async def test_a_field_that_does_not_act_is_warned_of_when_it_is_written(client:
 async def test_a_cluster_without_such_fields_brings_no_warning(client: HttpClient, writer: Writer) -> None:
     template = {"os": {"imageRef": "default/rocky"}}
     workers = {"replicas": 2, "machineTemplate": template, "pools": [{"name": "gpu", "replicas": 1}]}
-    await client.create(cluster(workers=workers), TenantCluster.address)
+    await client.create(cluster("plain", workers=workers), TenantCluster.address)
     assert writer.told() == []
 
 
 async def test_whoever_does_not_touch_the_spec_is_not_warned_again(client: HttpClient, writer: Writer) -> None:
-    await client.create(cluster(workspaces={"enabled": True}), TenantCluster.address)
+    await client.create(cluster("kept", workspaces={"enabled": True}), TenantCluster.address)
     writer.told()
-    await client.patch(TenantCluster, "shop", {"metadata": {"finalizers": ["example.com/mine"]}}, SPACE)
-    await client.patch(TenantCluster, "shop", {"status": {"phase": "Failed"}}, SPACE, subresource="status")
+    await client.patch(TenantCluster, "kept", {"metadata": {"finalizers": ["example.com/mine"]}}, SPACE)
+    await client.patch(TenantCluster, "kept", {"status": {"phase": "Failed"}}, SPACE, subresource="status")
     assert writer.told() == []
 
 
@@ -176,3 +183,9 @@ async def test_so_is_a_field_that_means_nothing_on_a_provider(
     await client.create(wanted, ProviderConfig.address)
     kind = spec.get("provider") or spec["type"]
     assert writer.told() == [f"{text} not act on provider {kind}" for text in told]
+
+
+async def test_what_an_earlier_release_warned_of_is_forgotten(client: HttpClient) -> None:
+    for kind in (POLICY, BINDING):
+        there = {one["metadata"]["name"] for one in (await client.list(kind)).items}
+        assert there == {one["metadata"]["name"] for other, one in policies() if other is kind}

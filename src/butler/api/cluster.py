@@ -155,7 +155,7 @@ class ControlPlane(Model):
     replicas: Annotated[int, Meta(ge=1, le=3)] | None = None
     """API server replicas; left out, the engine decides."""
     service_type: Literal["LoadBalancer", "NodePort", "ClusterIP"] | None = None
-    """Service of the API server; left out, it follows from the platform's exposure mode."""
+    """Service of the API server; left out, LoadBalancer."""
     external_cloud_provider: bool = True
     """Nodes wait for the infrastructure's cloud controller, where it has one; false: they do without it."""
     cert_sans: tuple[str, ...] = ()
@@ -174,7 +174,7 @@ class Networking(Model):
     service_cidr: str = "10.96.0.0/12"
     """Addresses of Services."""
     load_balancer_pool: IPRange | None = None
-    """Addresses for LoadBalancer Services; left out, they come from the provider's pools."""
+    """Addresses for LoadBalancer Services; left out, these get none."""
     lb_pool_size: Annotated[Positive | None, NOT_YET] = None
     """How many such addresses to take from the pools."""
 

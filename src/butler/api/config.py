@@ -69,11 +69,11 @@ class DefaultTeamLimits(Model):
     """Clusters."""
     max_workers_per_cluster: Positive | None = None
     """Workers in one cluster."""
-    max_total_cpu: Annotated[Quantity | None, NOT_YET] = None
+    max_total_cpu: Quantity | None = None
     """Cores over all clusters."""
-    max_total_memory: Annotated[Quantity | None, NOT_YET] = None
+    max_total_memory: Quantity | None = None
     """Memory over all clusters."""
-    max_total_storage: Annotated[Quantity | None, NOT_YET] = None
+    max_total_storage: Quantity | None = None
     """Disk over all clusters."""
 
 

@@ -103,11 +103,11 @@ class ResourceLimits(Model):
     """Workers over all clusters."""
     max_nodes_per_cluster: NotNegative | None = None
     """Workers in one cluster."""
-    max_cpu_cores: Annotated[Quantity | None, NOT_YET] = None
+    max_cpu_cores: Quantity | None = None
     """Cores over all clusters."""
-    max_memory: Annotated[Quantity | None, NOT_YET] = None
+    max_memory: Quantity | None = None
     """Memory over all clusters."""
-    max_storage: Annotated[Quantity | None, NOT_YET] = None
+    max_storage: Quantity | None = None
     """Disk over all clusters."""
     default_node_count: Annotated[NotNegative, NOT_YET] = 3
     """Workers of a cluster that does not say."""

@@ -9,10 +9,11 @@ from typing import Any
 
 from butler.api import admission
 from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig, ButlerConfigSpec
+from butler.api.model import GROUP, PART_OF
 from butler.api.provider import ProviderConfig, ProviderConfigSpec
 from butler.api.sections.simulated import SimulatedSection
 from butler.api.shared import SYSTEM_NAMESPACE, TENANTS_NAMESPACE, ProviderRef, ProviderType
-from kubekit.client.protocol import Client
+from kubekit.client.protocol import Client, Selection
 from kubekit.errors import NotFound
 from kubekit.model.resource import ObjectMeta
 from kubekit.runtime.permissions import rules_for
@@ -37,12 +38,24 @@ async def install(client: Client, *, simulated: bool) -> None:
 
 
 async def install_policies(client: Client) -> None:
-    """Have the API server enforce what roles cannot say."""
+    """Have the API server enforce what roles cannot say, and warn of what does not act yet."""
     try:
         for kind, policy in admission.policies():
             await apply_gently(client, policy, kind)
+        await _forget_policies(client)
     except NotFound:
         log.warning("this Kubernetes is older than 1.30: it does not keep anyone from redirecting credentials")
+
+
+async def _forget_policies(client: Client) -> None:
+    """Remove those that an earlier release had: a field that acts by now must not be warned of."""
+    wanted = {(kind, policy["metadata"]["name"]) for kind, policy in admission.policies()}
+    ours = Selection(labels=",".join(f"{name}={value}" for name, value in PART_OF.items()))
+    for kind in (admission.BINDING, admission.POLICY):
+        for found in (await client.list(kind, ours)).items:
+            name = found["metadata"]["name"]
+            if name.endswith(f".{GROUP}") and (kind, name) not in wanted:
+                await client.delete(kind, name)
 
 
 NAMESPACES = (SYSTEM_NAMESPACE, TENANTS_NAMESPACE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from msgspec import structs
 
@@ -22,13 +22,14 @@ def with_platform_limits(team: Team, config: ButlerConfig | None) -> Team:
     if given is None:
         return team
     own = team.spec.resource_limits or ResourceLimits()
-    limits = structs.replace(
-        own,
-        max_clusters=own.max_clusters if own.max_clusters is not None else given.max_clusters,
-        max_nodes_per_cluster=(
-            own.max_nodes_per_cluster if own.max_nodes_per_cluster is not None else given.max_workers_per_cluster
-        ),
-    )
+    offered = {
+        "max_clusters": given.max_clusters,
+        "max_nodes_per_cluster": given.max_workers_per_cluster,
+        "max_cpu_cores": given.max_total_cpu,
+        "max_memory": given.max_total_memory,
+        "max_storage": given.max_total_storage,
+    }
+    limits = structs.replace(own, **{name: limit for name, limit in offered.items() if getattr(own, name) is None})
     return structs.replace(team, spec=structs.replace(team.spec, resource_limits=limits))
 
 
@@ -70,6 +71,20 @@ def forbidden_choices(
             yield "AddonNotAllowed", FieldError(FieldProblem.FORBIDDEN, "spec.addons", f"{addon.name} is denied")
         elif limits.allowed_addons and addon.name not in limits.allowed_addons:
             yield "AddonNotAllowed", _forbidden("spec.addons", addon.name, limits.allowed_addons)
+
+
+def exceeded_sizes(limits: ResourceLimits, clusters: Collection[ClusterSettings]) -> Iterator[str]:
+    """Which sums over the workers of all these clusters are above the limits."""
+    pools = [pool for one in clusters for pool in one.pools]
+    for what, limit, sizes in (
+        ("cores", limits.max_cpu_cores, [(pool.desired, str(pool.cpu)) for pool in pools]),
+        ("memory", limits.max_memory, [(pool.desired, pool.memory) for pool in pools]),
+        ("disk", limits.max_storage, [(pool.desired, pool.disk) for pool in pools]),
+    ):
+        total = sum(count * units.amount(size) for count, size in sizes)
+        if limit is not None and total > units.amount(limit):
+            shown = str(total) if what == "cores" else f"{float(total / units.GIB):g}Gi"
+            yield f"{shown} of {what} in the workers of the team, and {limit} are allowed"
 
 
 def _forbidden(path: str, value: str, allowed: tuple[str, ...]) -> FieldError:

@@ -11,8 +11,9 @@ from kubekit.runtime.objects import key
 from .. import names
 from ..acceptance import environment_of, provider_candidates, provider_serves
 from ..scope import Scope
-from ..settings import settings_of
+from ..settings import ClusterSettings, settings_of
 from ..step import Step, Verdict, Whose
+from ..team_rules import exceeded_sizes
 
 
 class Quota(Step):
@@ -53,6 +54,8 @@ def _exceeded(scope: Scope) -> Iterator[tuple[str, str]]:
         yield from _above("QuotaExceeded", "workers in one cluster", workers, allowed.max_nodes_per_cluster)
         yield from _above("QuotaExceeded", "clusters of the team", len(others) + 1, allowed.max_clusters)
         yield from _above("QuotaExceeded", "workers of the team", total, allowed.max_total_nodes)
+        together = [scope.settings, *(_settings(one, scope) for one in others)]
+        yield from (("QuotaExceeded", problem) for problem in exceeded_sizes(allowed, together))
     yield from _environment(scope, others)
 
 
@@ -100,7 +103,11 @@ def _age(cluster: TenantCluster) -> tuple[float, str]:
 
 
 def _workers(cluster: TenantCluster, scope: Scope) -> int:
-    return settings_of(cluster, scope.accepted.team, scope.accepted.config).workers
+    return _settings(cluster, scope).workers
+
+
+def _settings(cluster: TenantCluster, scope: Scope) -> ClusterSettings:
+    return settings_of(cluster, scope.accepted.team, scope.accepted.config)
 
 
 def _member(cluster: TenantCluster) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kubekit.model.resource import Address, Object
 
+from ..model import GROUP, PART_OF, VERSION
 from .field_warnings import warning_policies
-from .model import GROUP, PART_OF, VERSION
 
 POLICY = Address(
     "admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", False

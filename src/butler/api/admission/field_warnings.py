@@ -7,10 +7,10 @@ from typing import Any
 
 from kubekit.model.resource import Object
 
-from . import KINDS
-from .fields import Field, acts_at_all, idle_fields
-from .model import GROUP, VERSION, Resource
-from .provider import NETWORK_FIELDS, ProviderConfig
+from .. import KINDS
+from ..fields import Field, acts_at_all, idle_fields
+from ..model import GROUP, VERSION, Resource
+from ..provider import NETWORK_FIELDS, ProviderConfig
 
 _CHANGED = "oldObject == null || object.?spec != oldObject.?spec"
 """Who writes labels or finalizers has seen the warning before, or is no person."""
