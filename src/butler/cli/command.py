@@ -17,6 +17,9 @@ from .session import Session, Wishes
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+NAMED_NAMESPACE = "butler.cli.namespace"
+"""Where an argument keeps the namespace it names, among what click remembers of a command line."""
+
 
 @dataclass(frozen=True, slots=True)
 class NamespaceChoice:
@@ -82,7 +85,10 @@ def command(
 
 def remember(context: click.Context, given: dict[str, Any]) -> Wishes:
     """Take the connection options out of what was given; they win over those before the command's name."""
-    wishes = Wishes(given.pop("kubeconfig"), given.pop("context_name") or "", given.pop("namespace") or "")
+    flag, named = given.pop("namespace") or "", context.meta.get(NAMED_NAMESPACE, "")
+    if flag and named and flag != named:
+        raise click.UsageError(f"the name says namespace {named}, and -n says {flag}")
+    wishes = Wishes(given.pop("kubeconfig"), given.pop("context_name") or "", flag or named)
     if given.pop("verbose"):
         _be_verbose()
     above = context.parent.obj if context.parent is not None else None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import click
 
-from butler import app
+from butler import advice, app
 from butler.api import KINDS
 from butler.api.model import PART_OF
 from butler.api.shared import SYSTEM_NAMESPACE
@@ -72,7 +72,7 @@ async def attached(place: Home, options: Options, config: Config, *, simulate: b
         )
         found = await survey(client)
         if not simulate:
-            _require(found)
+            _require(found, config)
         await install_definitions(client, definitions(found, simulate))
         await system.install(client, simulated=simulate)
         controllers = _manager(client, CONTROLLERS, options)
@@ -97,11 +97,12 @@ def _manager(client: Client, name: str, options: Options) -> Manager:
     return options.manager(client, ManagerSettings(name, Election(name, SYSTEM_NAMESPACE), grace=GRACE))
 
 
-def _require(found: Survey) -> None:
+def _require(found: Survey, config: Config) -> None:
     missing = [engine for engine in found.absent if not engine.is_imaginary]
     if missing:
         lacks = ", ".join(f"{engine.name} ({engine.kinds[0].address.name})" for engine in missing)
-        raise click.ClickException(f"the cluster lacks {lacks}; install what is missing, or let it be: --simulate")
+        simulate = advice.simulate_on(config.source or "FILE")
+        raise click.ClickException(f"the cluster lacks {lacks}; install what is missing, or let it be: `{simulate}`")
 
 
 def definitions(found: Survey, simulate: bool) -> Collection[type[Resource]]:

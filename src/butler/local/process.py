@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 import click
 from msgspec import structs
 
-from butler import __version__
+from butler import __version__, advice
 from butler.cli.session import home
 from butler.simulation.delays import NONE, REALISTIC
 from kubekit.client import kubeconfig
@@ -55,6 +56,12 @@ class Wanted:
         flags = (("empty", self.empty), ("fast", self.fast), ("simulate", self.simulate))
         words = [word for name, value in named if value is not None for word in (f"--{name}", str(value))]
         return [*words, *(f"--{name}" for name, is_set in flags if is_set)]
+
+    def flags(self) -> str:
+        """What a further start on the same data has to say."""
+        simulate = " --simulate" if self.simulate else ""
+        attached = f" --kubeconfig {shlex.quote(str(self.kubeconfig))}{simulate}" if self.kubeconfig else ""
+        return self.place.flag + attached
 
     def platform(self) -> AbstractAsyncContextManager[Platform]:
         options = Options(self.chosen_port(), NONE if self.fast else REALISTIC)
@@ -97,7 +104,8 @@ async def _platform(wanted: Wanted) -> AsyncIterator[Platform]:
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):
             raise
         why = "is used by another program" if error.errno == errno.EADDRINUSE else "may not be used"
-        raise click.ClickException(f"port {port} {why}; choose another: butleradm up --port N") from error
+        other = advice.start_elsewhere(wanted.place.flag)
+        raise click.ClickException(f"port {port} {why}; choose another with --port, or any: `{other}`") from error
 
 
 def _prepare(wanted: Wanted) -> None:
@@ -111,6 +119,7 @@ def _announcement(wanted: Wanted, platform: Platform, health: str, clock: Clock)
     return Running(
         data=str(wanted.place.data),
         kubeconfig=str(wanted.kubeconfig or wanted.place.kubeconfig),
+        context=kubeconfig.load(wanted.kubeconfig).context if wanted.kubeconfig else "",
         pid=os.getpid(),
         url=platform.url,
         health=health,

@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 
 import click
 
+from butler import advice
 from kubekit.errors import NotFound, ServiceUnavailable
 
 from .. import completion
+from ..command import NAMED_NAMESPACE
 from ..lazy import MISSING, Failure
 from ..session import Session
 
@@ -18,8 +20,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def cluster_name(function: F) -> F:
-    """The argument NAME."""
-    return click.argument("name", metavar="NAME", shell_complete=completion.clusters)(function)
+    """The argument NAME, which may say the namespace too, as other programs print it: NAMESPACE/NAME."""
+    return click.argument("name", metavar="NAME", shell_complete=completion.clusters, callback=_taken_apart)(function)
+
+
+def _taken_apart(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    namespace, slash, name = value.rpartition("/")
+    if slash:
+        if not namespace or not name or "/" in namespace:
+            raise click.BadParameter(f"{value!r} is neither NAME nor NAMESPACE/NAME")
+        context.meta[NAMED_NAMESPACE] = namespace
+    return name
 
 
 @contextmanager
@@ -35,7 +46,7 @@ def speaking_of(session: Session, name: str = "") -> Iterator[None]:
             raise
         where = f"in namespace {session.namespace}"
         raise Failure(
-            f'there is no cluster "{name}" {where}; `butlerctl cluster list -A` shows all', MISSING
+            f'there is no cluster "{name}" {where}; `{advice.list_all_clusters(session.api)}` shows all', MISSING
         ) from error
     except ServiceUnavailable as error:
         raise Failure(f"{error}{session.remedy()}") from error
