@@ -177,7 +177,7 @@ async def test_a_provider_that_is_not_ready(place: Home, platform: Platform) -> 
 
 
 @pytest.fixture
-async def requests(place: Home, server: Server) -> AsyncIterator[Client]:
+async def requests(place: Home, server: Server) -> Client:
     """An API that knows a MachineRequest, and on which no controller acts."""
     client = DirectClient(server.root)
     await install_definitions(client, [MachineRequest])
@@ -190,7 +190,7 @@ async def requests(place: Home, server: Server) -> AsyncIterator[Client]:
         disk_gb=10,
     )
     await client.create(MachineRequest(metadata=ObjectMeta(name="cp-0", namespace="default"), spec=spec))
-    yield client
+    return client
 
 
 async def say(client: Client, **status: object) -> None:
