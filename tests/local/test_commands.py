@@ -191,3 +191,12 @@ def test_wrong_usage_is_exit_code_2(shell: Shell) -> None:
 def test_help_is_shown_without_loading_the_platform() -> None:
     program = "import sys, butler.local.commands; sys.exit('aiohttp' in sys.modules or 'msgspec' in sys.modules)"
     assert subprocess.run([str(BIN / "python"), "-c", program], check=False).returncode == 0
+
+
+def test_a_start_that_is_refused_leaves_nothing_behind(shell: Shell, tmp_path: Path) -> None:
+    shell.home = tmp_path / "new"
+    shell.environ["BUTLER_HOME"] = str(shell.home)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert shell.butleradm("up", "--empty", "--port", port).code == 1
+    assert not shell.home.exists()

@@ -18,6 +18,7 @@ from kubekit.client.protocol import EVERYTHING, Listed, Selection
 from kubekit.clock import Clock, SystemClock
 
 from .lazy import Failure
+from .verbosity import tell, teller
 
 if TYPE_CHECKING:
     from kubekit.client.config import Config
@@ -171,7 +172,10 @@ class Session:
 
     @cached_property
     def config(self) -> Config:
-        return find(self.wishes, self.environ)
+        config = find(self.wishes, self.environ)
+        tell(f"the API is {config.cluster.server}, by {config.source or 'the pod this runs in'}")
+        tell(f"namespace {self.namespace}{'' if self.wishes.namespace else ', because none was named'}")
+        return config
 
     @property
     def namespace(self) -> str:
@@ -224,7 +228,7 @@ class Session:
         from kubekit.client import blocking_client
 
         if blocking_client.can_reach(self.config, self.environ):
-            return blocking_client.OneShot(self.config, agent=AGENT, patience=self.patience)
+            return blocking_client.OneShot(self.config, agent=AGENT, patience=self.patience, tell=teller())
         return _Patient(self)
 
     @property

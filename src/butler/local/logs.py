@@ -22,6 +22,19 @@ class PrivateFile(RotatingFileHandler):
         return open(handle, "a", encoding=self.encoding)
 
 
+def end() -> None:
+    """Let go of the file."""
+    root = logging.getLogger()
+    for handler in [one for one in root.handlers if isinstance(one, PrivateFile)]:
+        root.removeHandler(handler)
+        handler.close()
+
+
+def _is_for_the_log(record: logging.LogRecord) -> bool:
+    """A file is for what happened, however much somebody wants to see on the screen."""
+    return record.levelno >= (logging.INFO if record.name.startswith("butler") else logging.WARNING)
+
+
 def write_to(path: Path) -> None:
     """Send what this process logs to a file. The file of the last start is kept beside it, as is one that is full."""
     handler = PrivateFile(path, maxBytes=_LARGEST, backupCount=1, encoding="utf-8", delay=True)
@@ -29,7 +42,10 @@ def write_to(path: Path) -> None:
         handler.doRollover()
     handler.setFormatter(logging.Formatter(_FORMAT))
     root = logging.getLogger()
-    root.handlers[:] = [handler]
+    # Whoever said -v goes on seeing everything.
+    shown, ours = root.handlers, logging.getLogger("butler")
+    root.handlers[:] = [handler, *(shown if ours.level == logging.DEBUG else ())]
     root.setLevel(logging.WARNING)
-    logging.getLogger("butler").setLevel(logging.INFO)
+    handler.addFilter(_is_for_the_log)
+    ours.setLevel(ours.level or logging.INFO)
     logging.captureWarnings(True)

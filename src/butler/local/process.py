@@ -6,11 +6,12 @@ import asyncio
 import errno
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,11 +77,13 @@ Started = Callable[[Platform, Running, asyncio.Event], Awaitable[None]]
 async def serve(wanted: Wanted, started: Started) -> None:
     """Run a platform in this process until it is told to stop. `started` is called once it can be used."""
     stop = _asked_to_stop()
-    private_files.make_private(home())
-    wanted.place.close_to_others()
-    logs.write_to(wanted.place.log)
-    _prepare(wanted)
-    async with _platform(wanted) as platform, answering_health(platform) as health:
+    async with _leaving_no_trace(wanted.place) as came_up, _platform(wanted) as platform:
+        came_up()
+        await _announced(wanted, platform, started, stop)
+
+
+async def _announced(wanted: Wanted, platform: Platform, started: Started, stop: asyncio.Event) -> None:
+    async with answering_health(platform) as health:
         tune_process()
         await first_cluster.ensure(wanted.place, platform.client)
         announcement = _announcement(wanted, platform, health, SystemClock())
@@ -93,7 +96,27 @@ async def serve(wanted: Wanted, started: Started) -> None:
 
 
 @asynccontextmanager
+async def _leaving_no_trace(place: Home) -> AsyncIterator[Callable[[], None]]:
+    """A data directory, which goes again if it is new and no platform came up on it."""
+    has_come_up, is_new_home, is_new = asyncio.Event(), not home().exists(), not place.data.exists()
+    try:
+        yield has_come_up.set
+    finally:
+        # What somebody else holds was made by them meanwhile.
+        if is_new and not has_come_up.is_set() and not place.is_held():
+            logs.end()
+            shutil.rmtree(place.data, ignore_errors=True)
+            if is_new_home:
+                with suppress(OSError):
+                    home().rmdir()
+
+
+@asynccontextmanager
 async def _platform(wanted: Wanted) -> AsyncIterator[Platform]:
+    private_files.make_private(home())
+    wanted.place.close_to_others()
+    logs.write_to(wanted.place.log)
+    _prepare(wanted)
     port = wanted.chosen_port()
     try:
         async with wanted.platform() as platform:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
@@ -22,7 +23,7 @@ from kubekit.errors import FieldError, FieldProblem, NotFound
 from kubekit.model.resource import Address
 from kubekit.runtime.manager import Manager
 from kubekit.runtime.objects import Kind, identity_of, key
-from kubekit.runtime.reconciler import Outcome, Permission, Reconciler, Watch
+from kubekit.runtime.reconciler import Note, Outcome, Permission, Reconciler, Watch
 
 from . import deletion, kinds, names
 from .acceptance import Accepted, Refused, accept
@@ -42,6 +43,9 @@ _TRY_AGAIN = timedelta(minutes=1)
 _LOOK_AGAIN = timedelta(minutes=10)
 """When to ask again for something whose end no watch tells, such as the end of a deletion."""
 
+DELETED = "ClusterDeleted"
+"""The reason of the last event about a cluster."""
+
 _SELECTIONS: dict[Kind, Selection] = {kinds.NAMESPACE: _OURS, kinds.SecretSeen: _KUBECONFIGS}
 
 
@@ -52,6 +56,7 @@ class TenantClusters(Reconciler[TenantCluster]):
     finalizer = names.FINALIZER
     tells_conditions = False
     workers = 16
+    journal = logging.getLogger("butler.clusters")
 
     def __init__(
         self,
@@ -63,7 +68,7 @@ class TenantClusters(Reconciler[TenantCluster]):
     ) -> None:
         self._client, self._tenants, self._installer = manager.client, tenants, installer
         self._clock = clock or SystemClock()
-        self._informers = manager.informers
+        self._informers, self._recorder = manager.informers, manager.recorder
         self._sight = Caches(manager.informers, _SELECTIONS)
         self._providers = frozenset(providers)
         templates = [registry.templates(name) for name in sorted(self._providers)]
@@ -93,6 +98,8 @@ class TenantClusters(Reconciler[TenantCluster]):
         manager.informers.of(ProviderConfig).index(BY_NAMESPACE, _namespace_of)
 
     async def reconcile(self, obj: TenantCluster) -> Outcome:
+        if obj.status.phase is None:
+            self.journal.info("%s ClusterRequested: somebody asks for it", obj.key)
         try:
             accepted = accept(obj, self._sight)
             self._refuse_absent(accepted)
@@ -127,9 +134,16 @@ class TenantClusters(Reconciler[TenantCluster]):
         if not waiting:
             if namespace:
                 await self._tenants.forget(namespace, obj.metadata.name)
+            self._tell_end(obj)
             return Outcome(obj.status)
         status = deleting_status(obj.status, waiting, self._clock.now())
         return Outcome(status, again=_LOOK_AGAIN, notes=notes_for(obj.status, status))
+
+    def _tell_end(self, obj: TenantCluster) -> None:
+        """What the end of an object would swallow."""
+        note = Note(DELETED, "nothing is left of it")
+        self.journal.info("%s %s: %s", obj.key, note.reason, note.message)
+        self._recorder.record(obj, self.kind, note, self.source)
 
     def _scope(self, accepted: Accepted) -> Scope:
         meta = accepted.cluster.metadata
