@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from butler.api.cluster import ObservedAddon, TenantCluster
+from butler.api.cluster import CLUSTER_DELETED, ObservedAddon, TenantCluster
 from butler.api.config import ButlerConfig
 from butler.api.provider import CREDENTIALS_VALID, ProviderConfig
 from butler.api.references import ALLOWED_NAMESPACES
@@ -42,9 +42,6 @@ _TRY_AGAIN = timedelta(minutes=1)
 """When to try an addon again that could not be installed."""
 _LOOK_AGAIN = timedelta(minutes=10)
 """When to ask again for something whose end no watch tells, such as the end of a deletion."""
-
-DELETED = "ClusterDeleted"
-"""The reason of the last event about a cluster."""
 
 _SELECTIONS: dict[Kind, Selection] = {kinds.NAMESPACE: _OURS, kinds.SecretSeen: _KUBECONFIGS}
 
@@ -141,7 +138,7 @@ class TenantClusters(Reconciler[TenantCluster]):
 
     def _tell_end(self, obj: TenantCluster) -> None:
         """What the end of an object would swallow."""
-        note = Note(DELETED, "nothing is left of it")
+        note = Note(CLUSTER_DELETED, "nothing is left of it")
         self.journal.info("%s %s: %s", obj.key, note.reason, note.message)
         self._recorder.record(obj, self.kind, note, self.source)
 
