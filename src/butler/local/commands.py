@@ -165,10 +165,10 @@ def logs(data: Path, follow: bool, tail: int | None) -> None:
       butleradm logs --tail 20
       butleradm logs --follow
     """
-    from . import log_view
+    from . import logs as records
     from .home import Home
 
-    asyncio.run(log_view.show(Home(data.resolve()), tail, follow))
+    asyncio.run(records.show(Home(data.resolve()).log, tail, follow))
 
 
 @click.command()

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
+from collections import deque
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
+import click
+
+from butler.cli.lazy import MISSING, Failure
+from kubekit.clock import SystemClock
 from kubekit.server.store import private_files
 
 _LARGEST = 20 * 1024 * 1024
+_BETWEEN_LOOKS = 0.2
 _FORMAT = "%(asctime)s %(levelname)-7s %(name)s %(message)s"
 
 
@@ -49,3 +55,25 @@ def write_to(path: Path) -> None:
     handler.addFilter(_is_for_the_log)
     ours.setLevel(ours.level or logging.INFO)
     logging.captureWarnings(True)
+
+
+async def show(path: Path, tail: int | None, follow: bool) -> None:
+    """Print a log, and with `follow` what is added until Ctrl-C. Raises Failure when there is none."""
+    if not path.exists():
+        raise Failure(f"there is no {path}: no platform was ever started there", MISSING)
+    seen = _print(path, 0, tail)
+    clock = SystemClock()
+    while follow:
+        await clock.sleep(_BETWEEN_LOOKS)
+        size = path.stat().st_size if path.exists() else 0
+        # A start begins a new file.
+        seen = _print(path, seen if seen <= size else 0, None) if size else 0
+
+
+def _print(path: Path, since: int, tail: int | None) -> int:
+    """Print what is behind a position, or the last lines of it; answers the position behind that."""
+    with path.open("rb") as file:
+        file.seek(since)
+        lines = deque(file, tail)
+        click.echo(b"".join(lines), nl=False)
+        return file.tell()

@@ -28,7 +28,8 @@ from kubekit.runtime.leader import Election
 from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.server.store import data_lock
 
-from . import rights, system
+from . import system
+from .checks import rights
 from .home import Home
 from .installation import install_definitions
 from .platform import CONTROLLERS, GRACE, SIMULATION, Options, Platform, working

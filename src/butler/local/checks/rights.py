@@ -20,7 +20,7 @@ from kubekit.runtime.manager import Manager
 from kubekit.runtime.permissions import rules_for
 from kubekit.runtime.reconciler import Permission
 
-from .installation import NAMESPACE
+from ..installation import NAMESPACE
 
 _REVIEW = Address("authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", False)
 _APPLYING = ("get", "create", "patch")
