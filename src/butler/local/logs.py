@@ -59,15 +59,19 @@ def write_to(path: Path) -> None:
 
 async def show(path: Path, tail: int | None, follow: bool) -> None:
     """Print a log, and with `follow` what is added until Ctrl-C. Raises Failure when there is none."""
-    if not path.exists():
+    if _size(path) is None:
         raise Failure(f"there is no {path}: no platform was ever started there", MISSING)
     seen = _print(path, 0, tail)
     clock = SystemClock()
     while follow:
         await clock.sleep(_BETWEEN_LOOKS)
-        size = path.stat().st_size if path.exists() else 0
+        size = _size(path) or 0
         # A start begins a new file.
         seen = _print(path, seen if seen <= size else 0, None) if size else 0
+
+
+def _size(path: Path) -> int | None:
+    return path.stat().st_size if path.exists() else None
 
 
 def _print(path: Path, since: int, tail: int | None) -> int:
