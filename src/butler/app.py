@@ -23,9 +23,10 @@ from kubekit.model.crd import DEFINITION
 from kubekit.runtime.manager import Manager
 
 
-async def cluster_providers(client: Client) -> tuple[str, ...]:
-    """The providers whose Cluster API kinds are installed: tenant clusters can have workers on these."""
-    installed = {item["metadata"]["name"] for item in (await client.list(DEFINITION)).items}
+async def cluster_providers(client: Client, also: Iterable[str] = ()) -> tuple[str, ...]:
+    """The providers whose Cluster API kinds are installed, or `also` about to be: tenant clusters can have workers on
+    these."""
+    installed = {item["metadata"]["name"] for item in (await client.list(DEFINITION)).items} | {*also}
 
     def is_installed(name: str) -> bool:
         templates = registry.templates(name)

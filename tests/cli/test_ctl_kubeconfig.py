@@ -76,7 +76,7 @@ def test_merging_adds_a_context_and_keeps_everything_else(user: User) -> None:
     before["preferences"] = {"colors": True}
     target.write_text(yaml.safe_dump(before))
     where = {"KUBECONFIG": str(target)}
-    user("cluster", "kubeconfig", name, "--merge", **where)
+    user("cluster", "kubeconfig", name, "--merge", "--set-context", **where)
     after = loaded(target)
     assert after["current-context"] == name
     assert after["clusters"] == [*before["clusters"], {"name": name, "cluster": {"server": "https://10.0.0.1:6443"}}]
@@ -93,6 +93,32 @@ def test_the_current_context_may_stay(user: User) -> None:
     shown = user("cluster", "kubeconfig", name, "--merge", "--no-set-context", KUBECONFIG=str(target))
     assert loaded(target)["current-context"] == "butler"
     assert f"kubectl --context {name} get nodes" in shown.err
+
+
+def test_the_context_by_which_the_platform_is_found_stays_the_current_one(user: User) -> None:
+    name = furnished(user)
+    target = Path(user.environ["HOME"], "config")
+    target.write_text(Path(user.environ["KUBECONFIG"]).read_text())
+    shown = user("cluster", "kubeconfig", name, "--merge", KUBECONFIG=str(target))
+    assert loaded(target)["current-context"] == "butler"
+    assert f"kubectl --context {name} get nodes" in shown.err
+    user("cluster", "get", name, KUBECONFIG=str(target))
+
+
+def test_the_file_of_a_platform_is_left_alone(user: User) -> None:
+    name, own = furnished(user), Path(user.environ["KUBECONFIG"])
+    before = own.read_bytes()
+    shown = user("cluster", "kubeconfig", name, "--merge", "--set-context")
+    assert own.read_bytes() == before
+    usual = user.home / ".kube" / "config"
+    assert loaded(usual)["current-context"] == name
+    assert f"kubectl --kubeconfig {usual} get nodes" in shown.err
+    other = user.home / "other"
+    both = f"{own}:{other}"
+    user("cluster", "kubeconfig", name, "--merge", "--as", "mine", KUBECONFIG=both)
+    assert own.read_bytes() == before
+    assert [one["name"] for one in loaded(other)["contexts"]] == ["mine"]
+    user("cluster", "get", name, KUBECONFIG=both)
 
 
 def test_without_kubeconfig_it_goes_to_the_usual_place(user: User, tmp_path: Path) -> None:

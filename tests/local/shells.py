@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 from pathlib import Path
 from typing import Any
 
+from butler.local.home import Home, Remembered
 from testbed.running.embedded import BIN, Ran
 
 
@@ -17,7 +19,7 @@ class Shell:
     def __init__(self, home: Path) -> None:
         self.home = home
         self.data = home / "local"
-        self.environ = {**os.environ, "BUTLER_HOME": str(home)}
+        self.environ = {**os.environ, "BUTLER_HOME": str(home), "HOME": str(home)}
         for name in ("KUBECONFIG", "BUTLER_NAMESPACE"):
             self.environ.pop(name, None)
 
@@ -64,6 +66,11 @@ class Shell:
             if line.startswith("Try:"):
                 break
         return process
+
+    def remember_free_port(self) -> None:
+        """As if a platform had been here that was the only one to want a port."""
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            Home(self.data).remember(Remembered(port=free.getsockname()[1]))
 
     def announcement(self) -> dict[str, Any]:
         """What other programs learn of the platform."""

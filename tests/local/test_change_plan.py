@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 from butler.api.cluster import ClusterPhase, TenantCluster
+from butler.api.provider import ProviderConfig
 from butler.controllers.cluster import kinds
 from butler.controllers.cluster.change_plan import UNKNOWN_UID, Action, Plan, plan_change, plan_deletion
 from butler.controllers.cluster.explanation import explain
@@ -186,3 +187,25 @@ async def _deletion(world: World) -> None:
 async def test_a_plan_for_what_would_be_refused_is_refused(world: World) -> None:
     with pytest.raises(Invalid, match=r"spec\.providerConfigRef\.name"):
         await plan_change(world.client, cluster(providerConfigRef={"name": "nowhere"}))
+
+
+async def limit(world: World, **limits: int) -> None:
+    change = {"spec": {"limits": limits}}
+    await world.client.patch(ProviderConfig, "simulated", change, "butler-system")
+
+
+async def test_a_plan_ends_at_a_step_that_holds(world: World) -> None:
+    await limit(world, maxNodesPerTeam=1)
+    plan = await plan_change(world.client, cluster())
+    assert [(one.action, one.kind) for one in plan.changes] == [(Action.CREATE, "TenantCluster")]
+    assert plan.machines == ()
+    assert plan.notes == ("it would stop there, at Quota: 2 workers on this provider, and 1 are allowed",)
+
+
+async def test_a_plan_does_not_take_what_was_granted_before_for_what_is_asked_now(world: World) -> None:
+    await world.become(cluster())
+    await limit(world, maxNodesPerTeam=3)
+    plan = await plan_change(world.client, cluster(workers={"replicas": 4}))
+    assert (plan.changes, plan.machines) == ((), ())
+    assert "4 workers on this provider, and 3 are allowed" in plan.notes[0]
+    assert (await plan_change(world.client, cluster(workers={"replicas": 3}))).machines

@@ -100,8 +100,8 @@ def test_a_port_of_another_program_is_named(shell: Shell, way: list[str]) -> Non
         port = str(taken.getsockname()[1])
         ran = shell.butleradm("up", "--empty", "--port", port, *way)
     assert ran.code == 1
-    said = f"butleradm: port {port} is used by another program; choose another: butleradm up --port N"
-    assert ran.err.splitlines()[1:] == [said]
+    said = f"butleradm: port {port} is used by another program; choose another with --port, or any: "
+    assert ran.err.splitlines()[1:] == [f"{said}`butleradm up --port 0`"]
 
 
 @pytest.mark.parametrize("way", [[], ["--detach"]])
@@ -166,6 +166,7 @@ def test_the_status_without_a_platform_is_a_failure(shell: Shell) -> None:
 
 
 def test_the_doctor_without_a_platform_looks_at_the_computer(shell: Shell) -> None:
+    shell.remember_free_port()
     ran = shell.butleradm("doctor")
     assert ran.code == 0, ran.out
     assert "does not run" in ran.out
@@ -190,3 +191,12 @@ def test_wrong_usage_is_exit_code_2(shell: Shell) -> None:
 def test_help_is_shown_without_loading_the_platform() -> None:
     program = "import sys, butler.local.commands; sys.exit('aiohttp' in sys.modules or 'msgspec' in sys.modules)"
     assert subprocess.run([str(BIN / "python"), "-c", program], check=False).returncode == 0
+
+
+def test_a_start_that_is_refused_leaves_nothing_behind(shell: Shell, tmp_path: Path) -> None:
+    shell.home = tmp_path / "new"
+    shell.environ["BUTLER_HOME"] = str(shell.home)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert shell.butleradm("up", "--empty", "--port", port).code == 1
+    assert not shell.home.exists()

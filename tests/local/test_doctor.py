@@ -11,21 +11,28 @@ from pathlib import Path
 import pytest
 
 from butler.api.cluster import TenantCluster
+from butler.api.machine import MachineRequest, MachineRole, MachineSpec
 from butler.api.provider import ProviderConfig
 from butler.api.sections.simulated import SimulatedSection
+from butler.api.shared import ProviderRef
 from butler.api.team import Team
 from butler.local.checks import computer, inside
 from butler.local.checks.finding import Finding, Verdict
 from butler.local.home import Home, Remembered, Running
+from butler.local.installation import install_definitions
 from butler.local.platform import Options, Platform, answering_health, running
 from butler.providers.contract import MachineOrder
 from butler.providers.simulated.datacentre import DataCentre
 from butler.providers.simulated.section import Knobs
 from butler.simulation.delays import NONE
+from kubekit.client.protocol import Client
 from kubekit.model.crd import DEFINITION
 from kubekit.model.resource import ObjectMeta
+from kubekit.server.client import DirectClient
 from kubekit.server.serve.server import Server
 from kubekit.server.store import data_lock
+
+LONG_AGO = "2020-01-01T00:00:00Z"
 
 
 @pytest.fixture
@@ -91,7 +98,7 @@ def test_a_kubeconfig_that_others_can_read(place: Home) -> None:
 def test_a_kubeconfig_that_is_none(place: Home) -> None:
     place.kubeconfig.write_text("{")
     place.kubeconfig.chmod(0o600)
-    assert "written again" in the_failure(computer.access(place)).remedy
+    assert "written at the start" in the_failure(computer.access(place)).remedy
 
 
 async def test_a_kubeconfig_that_is_missing(place: Home) -> None:
@@ -166,7 +173,59 @@ async def test_a_provider_that_is_not_ready(place: Home, platform: Platform) -> 
     await platform.client.patch(ProviderConfig, "simulated", change, "butler-system", subresource="status")
     failure = the_failure(await inside.providers(place, platform.client))
     assert "simulated" in failure.message
-    assert failure.remedy == "kubectl describe providerconfig simulated -n butler-system"
+    assert failure.remedy == "butleradm provider get simulated"
+
+
+@pytest.fixture
+async def requests(place: Home, server: Server) -> Client:
+    """An API that knows a MachineRequest, and on which no controller acts."""
+    client = DirectClient(server.root)
+    await install_definitions(client, [MachineRequest])
+    spec = MachineSpec(
+        provider_ref=ProviderRef(name="lab"),
+        machine_name="cp-0",
+        role=MachineRole.WORKER,
+        cpu=1,
+        memory_mb=1024,
+        disk_gb=10,
+    )
+    await client.create(MachineRequest(metadata=ObjectMeta(name="cp-0", namespace="default"), spec=spec))
+    return client
+
+
+async def say(client: Client, **status: object) -> None:
+    """As its controller would."""
+    await client.patch(MachineRequest, "cp-0", {"status": status}, "default", subresource="status")
+
+
+async def test_machines_that_were_asked_for_and_are_well(place: Home, requests: Client) -> None:
+    assert [one.verdict for one in await inside.requests(place, requests)] == [Verdict.PASS], "it has just begun"
+    ready = {"type": "Ready", "status": "True", "reason": "VMRunning", "message": "", "lastTransitionTime": LONG_AGO}
+    await say(requests, phase="Running", conditions=[ready])
+    assert [one.verdict for one in await inside.requests(place, requests)] == [Verdict.PASS]
+
+
+@pytest.mark.parametrize(
+    ("reason", "message", "remedy"),
+    [
+        ("MachineRejected", "no such image", "kubectl describe machinerequest cp-0 -n default"),
+        ("VMDeleted", "The machine is gone.", "kubectl delete machinerequest cp-0 -n default"),
+    ],
+)
+async def test_a_machine_that_was_refused_or_lost(
+    place: Home, requests: Client, reason: str, message: str, remedy: str
+) -> None:
+    await say(requests, phase="Failed", failureReason=reason, failureMessage=message)
+    found = the_failure(await inside.requests(place, requests))
+    assert f"default/cp-0 has failed: {message}" in found.message
+    assert remedy in found.remedy
+
+
+async def test_a_machine_that_does_not_come(place: Home, requests: Client) -> None:
+    late = {"type": "Ready", "status": "False", "reason": "Creating", "message": "no address yet"}
+    await say(requests, phase="Creating", conditions=[{**late, "lastTransitionTime": LONG_AGO}])
+    found = the_failure(await inside.requests(place, requests))
+    assert "default/cp-0 is Creating for too long: no address yet" in found.message
 
 
 async def test_a_deletion_that_is_stuck(place: Home, platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +234,9 @@ async def test_a_deletion_that_is_stuck(place: Home, platform: Platform, monkeyp
     await platform.client.delete(TenantCluster, "shop", "default")
     assert [one.verdict for one in await inside.deletions(place, platform.client)] == [Verdict.PASS]
     monkeypatch.setattr(inside, "_STUCK", timedelta(seconds=-10))
-    assert "default/shop" in the_failure(await inside.deletions(place, platform.client)).message
+    found = the_failure(await inside.deletions(place, platform.client))
+    assert "default/shop" in found.message
+    assert found.remedy.startswith("`butlerctl cluster why default/shop")
 
 
 async def test_a_machine_that_nobody_owns(place: Home, platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,7 +131,7 @@ async def test_a_data_centre_without_room_is_named_as_the_one_to_blame(world: Wo
             await asyncio.sleep(0.01)
             found = await explain(world.client, TENANTS, NAME, NOW)
     assert found.whose == "the infrastructure's"
-    assert found.next_command == "kubectl describe providerconfig simulated -n butler-system"
+    assert found.next_command == "butleradm provider get simulated"
 
 
 async def test_a_data_centre_that_does_not_answer_is_named_as_the_one_to_blame(world: World) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,12 @@ import pytest
 from butler.engines.capi.kinds import Cluster
 from butler.engines.kamaji.kinds import TenantControlPlane
 from butler.local.home import Home
-from butler.local.installation import install_definitions
+from butler.local.installation import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, install_definitions
 from butler.local.on_cluster import attached, definitions, survey
 from butler.local.platform import Options
 from butler.simulation.delays import NONE
 from kubekit.client import kubeconfig
-from kubekit.client.config import Config
+from kubekit.client.config import Config, Impersonation
 from kubekit.client.protocol import Client
 from kubekit.model import crd
 from kubekit.model.crd import DEFINITION
@@ -94,3 +95,50 @@ async def test_one_replica_leads(server: Server, tmp_path: Path) -> None:
         assert [manager.leadership is not None and manager.leadership.holds() for manager in second.managers] == [
             False
         ] * 2
+
+
+async def someone(server: Server, *rules: dict[str, Any]) -> Config:
+    """Somebody who may do just this."""
+    client = DirectClient(server.root)
+    role = {"metadata": {"name": "jane"}, "rules": list(rules)}
+    subject = {"kind": "User", "name": "jane", "apiGroup": "rbac.authorization.k8s.io"}
+    ref = {"kind": "ClusterRole", "name": "jane", "apiGroup": "rbac.authorization.k8s.io"}
+    await client.create(role, CLUSTER_ROLE)
+    await client.create({"metadata": {"name": "jane"}, "roleRef": ref, "subjects": [subject]}, CLUSTER_ROLE_BINDING)
+    config = config_of(server)
+    return replace(config, user=replace(config.user, impersonation=Impersonation(user="jane")))
+
+
+LOOKING = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
+
+
+async def test_rights_that_are_missing_are_named_before_anything_is_written(server: Server, tmp_path: Path) -> None:
+    config = await someone(server, LOOKING)
+    with pytest.raises(click.ClickException) as refused:
+        async with attached(place_in(tmp_path), Options(delays=NONE), config, simulate=True):
+            pass
+    assert "customresourcedefinitions.apiextensions.k8s.io: create, patch" in refused.value.message
+    assert "namespaces: create, patch" in refused.value.message
+    assert (await DirectClient(server.root).list(DEFINITION)).items == ()
+
+
+async def test_rights_of_the_controllers_are_looked_at_before_anything_is_written(
+    server: Server, tmp_path: Path
+) -> None:
+    groups = ["", "apiextensions.k8s.io", "admissionregistration.k8s.io", "butler.butlerlabs.dev"]
+    writing = {"apiGroups": groups, "resources": ["*"], "verbs": ["create", "patch"]}
+    config = await someone(server, LOOKING, writing)
+    with pytest.raises(click.ClickException) as refused:
+        async with attached(place_in(tmp_path), Options(delays=NONE), config, simulate=True):
+            pass
+    assert "machinedeployments.cluster.x-k8s.io: create, patch, delete" in refused.value.message
+    assert "leases.coordination.k8s.io butler-controller in butler-system: patch" in refused.value.message
+    assert "customresourcedefinitions" not in refused.value.message
+    assert (await DirectClient(server.root).list(DEFINITION)).items == ()
+
+
+async def test_a_port_that_is_taken_is_noticed_before_anything_is_written(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="in use"):
+        async with attached(place_in(tmp_path), Options(server.port), config_of(server), simulate=True):
+            pass
+    assert (await DirectClient(server.root).list(DEFINITION)).items == ()

@@ -11,6 +11,7 @@
     │   ├── Conflict             409  someone else changed it, or owns the field
     │   ├── AlreadyExists        409
     │   ├── Expired              410  that version is gone; list again
+    │   ├── Gone                 410  what the request is about was removed, and does not come back
     │   ├── TooLarge             413
     │   ├── UnsupportedMediaType 415
     │   ├── Invalid              422  the object is understood and refused, field by field
@@ -248,6 +249,10 @@ class Expired(ApiError):
     code, reason, retryable = 410, "Expired", True
 
 
+class Gone(ApiError):
+    code, reason = 410, "Gone"
+
+
 class TooLarge(ApiError):
     code, reason = 413, "RequestEntityTooLarge"
 
@@ -340,8 +345,9 @@ _LONGEST_LIST = 256 * 1024
 
 
 _REASONS = {kind.reason: kind for kind in ApiError.__subclasses__() if kind.reason}
+# Old servers say Gone of a version that is.
 _REASONS |= {"Gone": Expired, "ServerTimeout": Timeout}
-_CODES = {kind.code: kind for kind in ApiError.__subclasses__() if kind not in (AlreadyExists, Unclassified)}
+_CODES = {kind.code: kind for kind in ApiError.__subclasses__() if kind not in (AlreadyExists, Gone, Unclassified)}
 _CODES |= {408: Timeout, 502: ServiceUnavailable}
 
 

@@ -31,6 +31,9 @@ DEFAULT_CPU = 4
 DEFAULT_MEMORY = "8Gi"
 DEFAULT_DISK = "40Gi"
 
+CLUSTER_DELETED = "ClusterDeleted"
+"""The reason of the last event about a cluster."""
+
 
 class ClusterPhase(StrEnum):
     """Where a cluster is in its life; Running and Ready mean the same."""

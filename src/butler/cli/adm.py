@@ -7,6 +7,7 @@ import click
 from butler import __version__
 
 from . import lazy
+from .verbosity import verbose_option
 
 
 @click.group(
@@ -16,6 +17,7 @@ from . import lazy
         "provider": "butler.cli.provider:provider",
         "up": "butler.local.commands:up",
         "down": "butler.local.commands:down",
+        "logs": "butler.local.commands:logs",
         "status": "butler.local.commands:status",
         "doctor": "butler.local.commands:doctor",
         "version": "butler.local.commands:version",
@@ -23,6 +25,7 @@ from . import lazy
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="butleradm")
+@verbose_option
 def butleradm() -> None:
     """Run and look after a Butler platform.
 

@@ -14,8 +14,12 @@ import click
 from . import completion
 from .lazy import INTERRUPTED
 from .session import Session, Wishes
+from .verbosity import verbose_option
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+NAMED_NAMESPACE = "butler.cli.namespace"
+"""Where an argument keeps the namespace it names, among what click remembers of a command line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,29 +36,26 @@ PROVIDERS = NamespaceChoice("Namespace of the provider.", "butler-system")
 
 def connection_options(function: F, place: NamespaceChoice = CLUSTERS) -> F:
     """Where the API is and which namespace is meant; before the command's name or after it."""
-    for option in reversed(
-        [
-            click.option(
-                "-n",
-                "--namespace",
-                metavar="NAME",
-                shell_complete=completion.namespaces,
-                show_default=place.default,
-                help=place.about,
-            ),
-            click.option(
-                "--kubeconfig", type=click.Path(dir_okay=False, path_type=Path), help="Where the platform is."
-            ),
-            click.option(
-                "--context",
-                "context_name",
-                metavar="NAME",
-                shell_complete=completion.contexts,
-                help="Context of the kubeconfig.",
-            ),
-            click.option("-v", "--verbose", is_flag=True, help="Say on stderr what happens underneath."),
-        ]
-    ):
+    options: list[Callable[[F], F]] = [
+        click.option(
+            "-n",
+            "--namespace",
+            metavar="NAME",
+            shell_complete=completion.namespaces,
+            show_default=place.default,
+            help=place.about,
+        ),
+        click.option("--kubeconfig", type=click.Path(dir_okay=False, path_type=Path), help="Where the platform is."),
+        click.option(
+            "--context",
+            "context_name",
+            metavar="NAME",
+            shell_complete=completion.contexts,
+            help="Context of the kubeconfig.",
+        ),
+        verbose_option,
+    ]
+    for option in reversed(options):
         function = option(function)
     return function
 
@@ -82,9 +83,10 @@ def command(
 
 def remember(context: click.Context, given: dict[str, Any]) -> Wishes:
     """Take the connection options out of what was given; they win over those before the command's name."""
-    wishes = Wishes(given.pop("kubeconfig"), given.pop("context_name") or "", given.pop("namespace") or "")
-    if given.pop("verbose"):
-        _be_verbose()
+    flag, named = given.pop("namespace") or "", context.meta.get(NAMED_NAMESPACE, "")
+    if flag and named and flag != named:
+        raise click.UsageError(f"the name says namespace {named}, and -n says {flag}")
+    wishes = Wishes(given.pop("kubeconfig"), given.pop("context_name") or "", flag or named)
     above = context.parent.obj if context.parent is not None else None
     context.obj = wishes.over(above) if isinstance(above, Wishes) else wishes
     found: Wishes = context.obj
@@ -104,11 +106,3 @@ def _call(function: Callable[..., Any], session: Session, given: dict[str, Any])
             await session.close()
 
     asyncio.run(main())
-
-
-def _be_verbose() -> None:
-    import logging
-
-    logging.basicConfig(
-        level=logging.DEBUG, format="%(asctime)s %(levelname).3s [%(name)s] %(message)s", datefmt="%H:%M:%S"
-    )

@@ -169,7 +169,8 @@ class told(logging.Handler):  # noqa: N801 -- used like a function
     def __enter__(self) -> None:
         logger = logging.getLogger("kubekit.client")
         logger.addHandler(self)
-        self._propagated, logger.propagate = logger.propagate, False
+        # Whoever wants to see everything sees the rest as well.
+        self._propagated, logger.propagate = logger.propagate, logger.isEnabledFor(logging.DEBUG)
 
     def __exit__(self, *_: object) -> None:
         logger = logging.getLogger("kubekit.client")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,11 +12,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from butler import advice
 from butler.api.shared import TENANTS_NAMESPACE
 from kubekit.client.protocol import EVERYTHING, Listed, Selection
 from kubekit.clock import Clock, SystemClock
 
 from .lazy import Failure
+from .verbosity import tell, teller
 
 if TYPE_CHECKING:
     from kubekit.client.config import Config
@@ -53,7 +56,10 @@ class Platform:
 
     data: Path
     kubeconfig: Path
+    """By which it is found."""
     pid: int
+    context: str = ""
+    """Of the kubeconfig; empty for its current one."""
 
 
 def home(environ: Mapping[str, str] = os.environ) -> Path:
@@ -72,7 +78,9 @@ def _announced(place: Path) -> Platform | None:
 
     try:
         found = json.loads(place.read_bytes())
-        platform = Platform(Path(found["data"]), Path(found["kubeconfig"]), int(found["pid"]))
+        data, pid = Path(found["data"]), int(found["pid"])
+        path = Path(found.get("discovery") or found["kubeconfig"])
+        platform = Platform(data, path, pid, found.get("context") or "")
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return platform if _is_alive(platform.pid) and platform.kubeconfig.exists() else None
@@ -93,38 +101,53 @@ def find(wishes: Wishes, environ: Mapping[str, str] = os.environ) -> Config:
     that of ~/.kube/config, or the cluster this runs in. Raises NoApi, Failure, InvalidConfiguration."""
     from kubekit.client import in_cluster, kubeconfig
 
-    path = wishes.kubeconfig
-    if path is None and not wishes.context and not environ.get("KUBECONFIG"):
-        path = _unnamed(environ)
+    path, context = wishes.kubeconfig, wishes.context
+    if path is None and not context and not environ.get("KUBECONFIG"):
+        path, context = _unnamed(environ)
     if path is None:
         _check_exists(environ, kubeconfig.paths(environ))
     merged = kubeconfig.read(path, environ=environ)
-    if merged.is_empty and path is None and not wishes.context:
+    if merged.is_empty and path is None and not context:
         inside = in_cluster.config(environ, in_cluster.SERVICE_ACCOUNT)
         if inside is None:
             raise NoApi(
-                "there is no Kubernetes API to talk to: start a platform with `butleradm up`, or name one with "
+                f"there is no Kubernetes API to talk to: start a platform with `{advice.start()}`, or name one with "
                 "--kubeconfig FILE or KUBECONFIG"
             )
         return inside
-    return merged.config(wishes.context)
+    return merged.config(context)
 
 
-def _unnamed(environ: Mapping[str, str]) -> Path | None:
-    """The kubeconfig of whoever names none; None for that of kubectl."""
+def _unnamed(environ: Mapping[str, str]) -> tuple[Path | None, str]:
+    """The kubeconfig and context of whoever names none; None for kubectl's."""
     if platform := running_platform(environ):
-        return platform.kubeconfig
+        return platform.kubeconfig, platform.context
     found = [*sorted(home(environ).glob("*-kubeconfig")), home(environ) / "kubeconfig"]
     existing = [path for path in found if path.is_file()]
     if len(existing) > 1:
         listed = ", ".join(map(str, existing))
         raise Failure(f"there are several platforms to choose from; name one with --kubeconfig: {listed}")
-    return existing[0] if existing else None
+    return existing[0] if existing else None, ""
+
+
+def is_of_platform(path: Path, environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether a kubeconfig is one by which a platform is found: nobody else writes into it."""
+    real = path.resolve()
+    beside = [real.with_name(name) for name in ("state.db", "running.json")]
+    is_ours = real.parent == home(environ).resolve() and real.name.endswith("kubeconfig")
+    return is_ours or any(one.exists() for one in beside)
 
 
 def _check_exists(environ: Mapping[str, str], paths: tuple[Path, ...]) -> None:
     if environ.get("KUBECONFIG") and not any(path.exists() for path in paths):
         raise Failure(f"KUBECONFIG names no file that exists: {environ['KUBECONFIG']}")
+
+
+def _is_usual(source: str, environ: Mapping[str, str]) -> bool:
+    """Whether kubectl finds a file by itself."""
+    from kubekit.client import kubeconfig
+
+    return Path(source) in kubeconfig.paths(environ)
 
 
 class Reader(Protocol):
@@ -149,7 +172,10 @@ class Session:
 
     @cached_property
     def config(self) -> Config:
-        return find(self.wishes, self.environ)
+        config = find(self.wishes, self.environ)
+        tell(f"the API is {config.cluster.server}, by {config.source or 'the pod this runs in'}")
+        tell(f"namespace {self.namespace}{'' if self.wishes.namespace else ', because none was named'}")
+        return config
 
     @property
     def namespace(self) -> str:
@@ -158,10 +184,22 @@ class Session:
     @property
     def where(self) -> str:
         """What a further command about the same cluster has to say to find it."""
-        kubeconfig = f" --kubeconfig {self.wishes.kubeconfig}" if self.wishes.kubeconfig else ""
-        context = f" --context {self.wishes.context}" if self.wishes.context else ""
         usual = self.environ.get("BUTLER_NAMESPACE") or TENANTS_NAMESPACE
-        return kubeconfig + context + (f" -n {self.namespace}" if self.namespace != usual else "")
+        return self.api + (f" -n {self.namespace}" if self.namespace != usual else "")
+
+    @property
+    def api(self) -> str:
+        """What a further command of Butler's has to say to find the same API."""
+        kubeconfig = f" --kubeconfig {shlex.quote(str(self.wishes.kubeconfig))}" if self.wishes.kubeconfig else ""
+        return kubeconfig + (f" --context {shlex.quote(self.wishes.context)}" if self.wishes.context else "")
+
+    @property
+    def kubectl_api(self) -> str:
+        """The same for kubectl, which looks in fewer places."""
+        source, is_named = self.config.source, self.api or self.environ.get("KUBECONFIG")
+        if is_named or not source or _is_usual(source, self.environ):
+            return self.api
+        return f" --kubeconfig {shlex.quote(source)}"
 
     @property
     def place(self) -> str:
@@ -174,15 +212,15 @@ class Session:
         """What to say when the API does not know kinds of Butler."""
         return (
             f"the API at {self.place} is not a Butler platform: it does not know {kinds}. Choose another with "
-            "--kubeconfig or --context, or install Butler there with `butleradm up --kubeconfig FILE`"
+            f"--kubeconfig or --context, or install Butler there with `{advice.start_on(self.config.source or 'FILE')}`"
         )
 
     def remedy(self) -> str:
         """What may help when nobody answers."""
         platform = running_platform(self.environ)
         if platform is not None and self.config.source == str(platform.kubeconfig):
-            return "; `butleradm status` says how the local platform is"
-        return f"; this is {self.place}; `butleradm up` starts a platform on this computer"
+            return f"; `{advice.platform_status()}` says how the local platform is"
+        return f"; this is {self.place}; `{advice.start()}` starts a platform on this computer"
 
     @cached_property
     def reader(self) -> Reader:
@@ -190,7 +228,7 @@ class Session:
         from kubekit.client import blocking_client
 
         if blocking_client.can_reach(self.config, self.environ):
-            return blocking_client.OneShot(self.config, agent=AGENT, patience=self.patience)
+            return blocking_client.OneShot(self.config, agent=AGENT, patience=self.patience, tell=teller())
         return _Patient(self)
 
     @property

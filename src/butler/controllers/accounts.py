@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import ClassVar
 
+from butler import advice
 from butler.api.credentials import canonical_keys
 from butler.api.normalise import normalise
 from butler.api.provider import ProviderConfig
@@ -223,11 +224,12 @@ async def _secret(client: Client, normal: ProviderConfig) -> Secret | None:
         return found
     # The same for both reasons: who may not read a Secret does not learn whether there is one.
     told = f"there is no Secret {ref.name} in namespace {ref.namespace}"
-    advice = "create it"
+    remedy = "create it"
     if ref.namespace != own:
         told += f" that serves namespace {own}"
-        advice += f", or allow it: kubectl annotate secret -n {ref.namespace} {ref.name} {ALLOWED_NAMESPACES}={own}"
-    raise CredentialsInvalid(normal.spec.infrastructure, "", f"{told}; {advice}")
+        allowing = advice.allow_secret(ref.name, ref.namespace or own, f"{ALLOWED_NAMESPACES}={own}")
+        remedy += f", or allow it: `{allowing}`"
+    raise CredentialsInvalid(normal.spec.infrastructure, "", f"{told}; {remedy}")
 
 
 _NO_SECRET = Secret(metadata=ObjectMeta(name=""))

@@ -14,6 +14,7 @@ import click
 
 from butler.cli import lazy
 from butler.cli.output import output_option
+from butler.cli.verbosity import verbose_option
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,6 +48,7 @@ def data_option(function: F) -> F:
 @click.option("--kubeconfig", type=_FILE, help="Run on this Kubernetes cluster instead.")
 @click.option("--simulate", is_flag=True, help="With --kubeconfig: simulate whatever the cluster does not have.")
 @click.option("--background", is_flag=True, hidden=True)
+@verbose_option
 def up(
     data: Path | None, kubeconfig: Path | None, simulate: bool, detach: bool, background: bool, **given: Any
 ) -> None:
@@ -86,6 +88,7 @@ def up(
 @data_option
 @click.option("--purge", is_flag=True, help="Remove the data too.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before removing data.")
+@verbose_option
 def down(data: Path, purge: bool, yes: bool) -> None:
     """Stop the platform that runs here.
 
@@ -108,6 +111,7 @@ def down(data: Path, purge: bool, yes: bool) -> None:
 @click.command()
 @data_option
 @output_option("table", "json", "yaml")
+@verbose_option
 def status(data: Path, output: str) -> None:
     """Show how the platform is.
 
@@ -129,6 +133,7 @@ def status(data: Path, output: str) -> None:
 @click.command()
 @data_option
 @output_option("table", "json", "yaml")
+@verbose_option
 def doctor(data: Path, output: str) -> None:
     """Find out what is wrong, and the remedy.
 
@@ -150,7 +155,26 @@ def doctor(data: Path, output: str) -> None:
 
 @click.command()
 @data_option
+@click.option("--follow", "-f", is_flag=True, help="Go on with what is written from now on.")
+@click.option("--tail", type=click.IntRange(0), metavar="N", help="Only the last so many lines.")
+def logs(data: Path, follow: bool, tail: int | None) -> None:
+    """Show the log of the platform: what happened to clusters, and what went wrong.
+
+    \b
+    Example:
+      butleradm logs --tail 20
+      butleradm logs --follow
+    """
+    from . import logs as records
+    from .home import Home
+
+    asyncio.run(records.show(Home(data.resolve()).log, tail, follow))
+
+
+@click.command()
+@data_option
 @output_option("text", "json", "yaml")
+@verbose_option
 def version(data: Path, output: str) -> None:
     """Show the version of this program and of the platform.
 

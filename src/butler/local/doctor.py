@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from pathlib import Path
 
 import click
 import msgspec
 
+from butler import advice
 from butler.api.model import AGENT
 from butler.cli.output import document, is_coloured
-from kubekit.client import kubeconfig
 from kubekit.client.http import HttpClient
 from kubekit.client.protocol import Client
 from kubekit.errors import InvalidConfiguration, KubeError
@@ -30,7 +29,7 @@ async def examine(place: Home) -> list[Finding]:
     if running is None:
         return findings
     try:
-        async with HttpClient(kubeconfig.load(Path(running.kubeconfig)), agent=AGENT, patience=10) as client:
+        async with HttpClient(running.config(), agent=AGENT, patience=10) as client:
             for check in inside.CHECKS:
                 findings += await _made(check, place, client)
     except InvalidConfiguration:
@@ -47,7 +46,7 @@ async def _made(check: Check, place: Home, client: Client) -> Iterable[Finding]:
         return await check(place, client)
     except KubeError as error:
         subject = check.__name__.replace("_", " ")
-        return [failed(subject, f"cannot be checked: {error}", f"see {place.log}")]
+        return [failed(subject, f"cannot be checked: {error}", f"see `{advice.platform_log(place.flag)}`")]
 
 
 def is_ill(findings: Iterable[Finding]) -> bool:

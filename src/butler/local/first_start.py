@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from butler import advice
 from butler.api.model import AGENT
-from kubekit.client import kubeconfig
 from kubekit.client.http import HttpClient
 from kubekit.client.protocol import Client
 
@@ -31,14 +31,14 @@ def in_background(wanted: Wanted) -> None:
     _tell_beginning(wanted)
     process.start_in_background(wanted.arguments())
     asyncio.run(_present_other(wanted.place, is_new))
-    click.echo("\nIt runs in the background; butleradm down stops it.", err=True)
+    click.echo(f"\nIt runs in the background; `{advice.stop(wanted.place.flag)}` stops it.", err=True)
 
 
 async def _present_other(place: Home, is_new: bool) -> None:
     running = place.running()
     if running is None:
-        raise click.ClickException(f"the platform has ended again; see {place.log}")
-    async with HttpClient(kubeconfig.load(Path(running.kubeconfig)), agent=AGENT) as client:
+        raise click.ClickException(f"the platform has ended again; `{advice.platform_log(place.flag)}` may say why")
+    async with HttpClient(running.config(), agent=AGENT) as client:
         await _present(client, running, is_new)
 
 
@@ -61,7 +61,8 @@ async def in_foreground(wanted: Wanted) -> None:
         click.echo("\nStopping.", err=True)
 
     await process.serve(wanted, present)
-    click.echo(f"Stopped. The data is in {messages.short(wanted.place.data)}; butleradm up goes on with it.", err=True)
+    again = advice.start(wanted.flags())
+    click.echo(f"Stopped. The data is in {messages.short(wanted.place.data)}; `{again}` goes on with it.", err=True)
 
 
 def _tell_beginning(wanted: Wanted) -> None:

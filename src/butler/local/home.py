@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from butler.cli.session import home
+from butler import advice
+from butler.cli.session import home, running_platform
+from kubekit.client import kubeconfig
+from kubekit.client.config import Config
 from kubekit.server.store import data_lock, private_files
 
 T = TypeVar("T")
@@ -37,6 +40,11 @@ class Running(Struct, kw_only=True, omit_defaults=True):
 
     data: str
     kubeconfig: str
+    """For people."""
+    discovery: str = ""
+    """For butlerctl; empty where it is the same one."""
+    context: str = ""
+    """Of that kubeconfig; empty for its current one."""
     pid: int
     url: str
     health: str = ""
@@ -48,6 +56,27 @@ class Running(Struct, kw_only=True, omit_defaults=True):
     fast: bool = False
     remarks: tuple[str, ...] = ()
     """What whoever started it should know."""
+
+    def config(self) -> Config:
+        """How to reach its API. Raises InvalidConfiguration."""
+        return kubeconfig.load(Path(self.discovery or self.kubeconfig), self.context)
+
+    @property
+    def where(self) -> str:
+        """What a command of butlerctl's has to say to mean this one."""
+        found = running_platform()
+        if found is not None and str(found.data) == self.data and not os.environ.get("KUBECONFIG"):
+            return ""
+        return _flags(self.discovery or self.kubeconfig, self.context)
+
+    @property
+    def kubectl_where(self) -> str:
+        """What kubectl has to be told."""
+        return _flags(self.kubeconfig, self.context)
+
+
+def _flags(kubeconfig: str, context: str) -> str:
+    return f" --kubeconfig {shlex.quote(kubeconfig)}" + (f" --context {shlex.quote(context)}" if context else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +91,11 @@ class Home:
         return self.data / "kubeconfig"
 
     @property
+    def discovery(self) -> Path:
+        """The administrator's as well, but for butlerctl: people change what they use with kubectl."""
+        return self.data / "discovery.kubeconfig"
+
+    @property
     def log(self) -> Path:
         return self.data / "log"
 
@@ -74,6 +108,17 @@ class Home:
     def flag(self) -> str:
         """What a command has to add to mean this one."""
         return "" if self == default_place() else f" --data {shlex.quote(str(self.data))}"
+
+    @property
+    def again(self) -> str:
+        """The command that ends what runs here, and starts it again in the same way."""
+        running = self.running()
+        if running is None:
+            return advice.start(self.flag)
+        flags = " --fast" if running.fast else ""
+        if Path(running.kubeconfig) != self.kubeconfig:
+            flags += f" --kubeconfig {shlex.quote(running.kubeconfig)}{' --simulate' if running.simulated else ''}"
+        return advice.restart(self.flag, flags)
 
     @property
     def is_new(self) -> bool:
@@ -106,6 +151,9 @@ class Home:
 
     def announce(self, running: Running) -> None:
         """Tell other processes of this user."""
+        if Path(running.kubeconfig) == self.kubeconfig:
+            running = structs.replace(running, discovery=str(self.discovery))
+            private_files.write_private(self.discovery, _kubeconfig(running.url))
         content = msgspec.json.encode(running)
         private_files.write_private(self.data / "running.json", content)
         private_files.make_private(home())
@@ -117,6 +165,20 @@ class Home:
             found = _read(path, Running)
             if found is not None and found.pid == os.getpid():
                 path.unlink(missing_ok=True)
+
+
+def _kubeconfig(url: str) -> bytes:
+    """One beside the keys of a server; it names them, and so stays true when they are renewed."""
+    pki = {name: f"pki/{name}" for name in ("ca.crt", "admin.crt", "admin.key")}
+    content = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "butler", "cluster": {"server": url, "certificate-authority": pki["ca.crt"]}}],
+        "users": [{"name": "butler", "user": {"client-certificate": pki["admin.crt"], "client-key": pki["admin.key"]}}],
+        "contexts": [{"name": "butler", "context": {"cluster": "butler", "user": "butler"}}],
+        "current-context": "butler",
+    }
+    return msgspec.json.encode(content)
 
 
 def default_place() -> Home:

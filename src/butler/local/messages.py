@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from butler import advice
 from butler.api.cluster import TenantCluster
 from kubekit.client.protocol import Client
 
@@ -46,7 +47,7 @@ def tell_where(running: Running, *, demo: bool) -> None:
     kubeconfig = place.kubeconfig_of(first_cluster.NAME)
     rows = [
         ("API", running.url),
-        ("Log in", f"export KUBECONFIG={shlex.quote(running.kubeconfig)}"),
+        ("Log in", advice.use_platform(running.kubeconfig)),
         ("", "(not needed for butlerctl: it finds a running platform by itself)"),
     ]
     if demo:
@@ -58,16 +59,16 @@ def tell_where(running: Running, *, demo: bool) -> None:
     if running.simulated:
         click.echo("\nMachines, control planes and what runs on them are simulated; everything else is real.")
     click.echo("\nTry:")
-    for line in _suggestions(kubeconfig if demo else None):
+    for line in _suggestions(running.where, kubeconfig if demo else None):
         click.echo(f"  {line}")
 
 
-def _suggestions(kubeconfig: Path | None) -> list[str]:
+def _suggestions(where: str, kubeconfig: Path | None) -> list[str]:
     butlerctl = command("butlerctl")
-    suggestions = [f"{butlerctl} cluster list", f"{butlerctl} cluster create shop --workers 3 --wait"]
+    suggestions = [advice.list_clusters(where, butlerctl), advice.create_cluster(where, butlerctl)]
     if kubeconfig is not None:
-        return [*suggestions, f"{command('kubectl')} --kubeconfig {_typed(kubeconfig)} get nodes"]
-    return [*suggestions, f"{butlerctl} cluster kubeconfig shop > shop.kubeconfig"]
+        return [*suggestions, advice.get_nodes(f" --kubeconfig {_typed(kubeconfig)}", command("kubectl"))]
+    return [*suggestions, advice.save_kubeconfig("shop", where, butlerctl)]
 
 
 async def tell_clusters(client: Client) -> None:

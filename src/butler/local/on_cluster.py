@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import click
 
-from butler import app
+from butler import advice, app
 from butler.api import KINDS
 from butler.api.model import PART_OF
 from butler.api.shared import SYSTEM_NAMESPACE
@@ -29,6 +29,7 @@ from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.server.store import data_lock
 
 from . import system
+from .checks import rights
 from .home import Home
 from .installation import install_definitions
 from .platform import CONTROLLERS, GRACE, SIMULATION, Options, Platform, working
@@ -65,19 +66,19 @@ async def attached(place: Home, options: Options, config: Config, *, simulate: b
     """Butler's controllers on the cluster of a kubeconfig, for as long as the context lasts and this replica leads.
 
     With `simulate`, whatever engine the cluster lacks is simulated, and tenants' APIs come from a server on the data
-    directory. Raises ClickException when an engine is missing and nobody asked for that."""
+    directory. Raises ClickException, before anything is written there, when an engine is missing and nobody asked for
+    that, or a right is missing; Forbidden when not even its kinds may be seen."""
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(
             HttpClient(config, clock=SystemClock(), agent=CONTROLLERS, warn=log.info)
         )
         found = await survey(client)
         if not simulate:
-            _require(found)
-        await install_definitions(client, definitions(found, simulate))
-        await system.install(client, simulated=simulate)
+            _require(found, config)
+        wanted = definitions(found, simulate)
+        providers = await app.cluster_providers(client, {kind.address.name for kind in wanted})
         controllers = _manager(client, CONTROLLERS, options)
         managers, port = [controllers], None
-        providers = await app.cluster_providers(client)
         if simulate:
             server = await stack.enter_async_context(options.server(place))
             world = await stack.enter_async_context(options.world(server, place))
@@ -89,6 +90,10 @@ async def attached(place: Home, options: Options, config: Config, *, simulate: b
             stack.enter_context(_held(place))
             connect = await stack.enter_async_context(app.connections())
             app.add_controllers(controllers, connect, Surroundings(), providers, RecordingInstaller())
+        # Until here nothing was written to the cluster: whoever may not, or finds the port taken, leaves no trace.
+        await rights.require(client, managers, (CONTROLLERS, SIMULATION)[: len(managers)])
+        await install_definitions(client, wanted)
+        await system.install(client, simulated=simulate)
         await stack.enter_async_context(working(managers))
         yield Platform(client, tuple(managers), config.cluster.server, port, _remarks(found, simulate))
 
@@ -97,11 +102,12 @@ def _manager(client: Client, name: str, options: Options) -> Manager:
     return options.manager(client, ManagerSettings(name, Election(name, SYSTEM_NAMESPACE), grace=GRACE))
 
 
-def _require(found: Survey) -> None:
+def _require(found: Survey, config: Config) -> None:
     missing = [engine for engine in found.absent if not engine.is_imaginary]
     if missing:
         lacks = ", ".join(f"{engine.name} ({engine.kinds[0].address.name})" for engine in missing)
-        raise click.ClickException(f"the cluster lacks {lacks}; install what is missing, or let it be: --simulate")
+        simulate = advice.simulate_on(config.source or "FILE")
+        raise click.ClickException(f"the cluster lacks {lacks}; install what is missing, or let it be: `{simulate}`")
 
 
 def definitions(found: Survey, simulate: bool) -> Collection[type[Resource]]:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 from msgspec import structs
 
-from butler import __version__
+from butler import __version__, advice
 from butler.cli.session import home
 from butler.simulation.delays import NONE, REALISTIC
 from kubekit.client import kubeconfig
@@ -56,6 +58,12 @@ class Wanted:
         words = [word for name, value in named if value is not None for word in (f"--{name}", str(value))]
         return [*words, *(f"--{name}" for name, is_set in flags if is_set)]
 
+    def flags(self) -> str:
+        """What a further start on the same data has to say."""
+        simulate = " --simulate" if self.simulate else ""
+        attached = f" --kubeconfig {shlex.quote(str(self.kubeconfig))}{simulate}" if self.kubeconfig else ""
+        return self.place.flag + attached
+
     def platform(self) -> AbstractAsyncContextManager[Platform]:
         options = Options(self.chosen_port(), NONE if self.fast else REALISTIC)
         if self.kubeconfig is None:
@@ -69,11 +77,13 @@ Started = Callable[[Platform, Running, asyncio.Event], Awaitable[None]]
 async def serve(wanted: Wanted, started: Started) -> None:
     """Run a platform in this process until it is told to stop. `started` is called once it can be used."""
     stop = _asked_to_stop()
-    private_files.make_private(home())
-    wanted.place.close_to_others()
-    logs.write_to(wanted.place.log)
-    _prepare(wanted)
-    async with _platform(wanted) as platform, answering_health(platform) as health:
+    async with _leaving_no_trace(wanted.place) as came_up, _platform(wanted) as platform:
+        came_up()
+        await _announced(wanted, platform, started, stop)
+
+
+async def _announced(wanted: Wanted, platform: Platform, started: Started, stop: asyncio.Event) -> None:
+    async with answering_health(platform) as health:
         tune_process()
         await first_cluster.ensure(wanted.place, platform.client)
         announcement = _announcement(wanted, platform, health, SystemClock())
@@ -86,7 +96,27 @@ async def serve(wanted: Wanted, started: Started) -> None:
 
 
 @asynccontextmanager
+async def _leaving_no_trace(place: Home) -> AsyncIterator[Callable[[], None]]:
+    """A data directory, which goes again if it is new and no platform came up on it."""
+    has_come_up, is_new_home, is_new = asyncio.Event(), not home().exists(), not place.data.exists()
+    try:
+        yield has_come_up.set
+    finally:
+        # What somebody else holds was made by them meanwhile.
+        if is_new and not has_come_up.is_set() and not place.is_held():
+            logs.end()
+            shutil.rmtree(place.data, ignore_errors=True)
+            if is_new_home:
+                with suppress(OSError):
+                    home().rmdir()
+
+
+@asynccontextmanager
 async def _platform(wanted: Wanted) -> AsyncIterator[Platform]:
+    private_files.make_private(home())
+    wanted.place.close_to_others()
+    logs.write_to(wanted.place.log)
+    _prepare(wanted)
     port = wanted.chosen_port()
     try:
         async with wanted.platform() as platform:
@@ -97,7 +127,8 @@ async def _platform(wanted: Wanted) -> AsyncIterator[Platform]:
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):
             raise
         why = "is used by another program" if error.errno == errno.EADDRINUSE else "may not be used"
-        raise click.ClickException(f"port {port} {why}; choose another: butleradm up --port N") from error
+        other = advice.start_elsewhere(wanted.place.flag)
+        raise click.ClickException(f"port {port} {why}; choose another with --port, or any: `{other}`") from error
 
 
 def _prepare(wanted: Wanted) -> None:
@@ -111,6 +142,7 @@ def _announcement(wanted: Wanted, platform: Platform, health: str, clock: Clock)
     return Running(
         data=str(wanted.place.data),
         kubeconfig=str(wanted.kubeconfig or wanted.place.kubeconfig),
+        context=kubeconfig.load(wanted.kubeconfig).context if wanted.kubeconfig else "",
         pid=os.getpid(),
         url=platform.url,
         health=health,

@@ -8,6 +8,7 @@ import signal
 
 import click
 
+from butler import advice
 from butler.cli.lazy import TIMED_OUT, Failure
 from kubekit.clock import SystemClock
 
@@ -29,7 +30,8 @@ async def stop(place: Home) -> None:
     until = clock.monotonic() + _PATIENCE
     while place.is_held():
         if clock.monotonic() > until:
-            message = f"process {running.pid} has not stopped within {_PATIENCE:.0f} s; see {place.log}"
+            log = advice.platform_log(place.flag)
+            message = f"process {running.pid} has not stopped within {_PATIENCE:.0f} s; see `{log}`"
             raise Failure(message, TIMED_OUT)
         await clock.sleep(_BETWEEN_LOOKS)
     click.echo(f"Stopped process {running.pid}.")

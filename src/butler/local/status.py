@@ -9,11 +9,11 @@ import click
 import msgspec
 from msgspec import Struct
 
+from butler import advice
 from butler.api.cluster import ClusterPhase, TenantCluster
 from butler.api.model import AGENT
 from butler.cli.output import document
 from butler.engines.capi.kinds import Machine
-from kubekit.client import kubeconfig
 from kubekit.client.http import HttpClient
 from kubekit.clock import SystemClock
 from kubekit.errors import KubeError
@@ -55,7 +55,7 @@ async def collect(place: Home) -> Report:
     running = place.running()
     report = Report(running=running is not None, data=str(place.data), data_bytes=_size(place.data), log=str(place.log))
     if running is None:
-        report.problems = [f"no platform runs here; start one with: butleradm up{place.flag}"]
+        report.problems = [f"no platform runs here; `{advice.start(place.flag)}` starts one"]
         return report
     _describe(report, running)
     checks = await health.problems_of(running)
@@ -77,7 +77,7 @@ def _describe(report: Report, running: Running) -> None:
 async def _count(report: Report, running: Running) -> None:
     """How many clusters and machines there are in which phase."""
     try:
-        async with HttpClient(kubeconfig.load(Path(running.kubeconfig)), agent=AGENT, patience=10) as client:
+        async with HttpClient(running.config(), agent=AGENT, patience=10) as client:
             clusters = (await client.list(TenantCluster)).items
             machines = (await client.list(Machine)).items
     except KubeError as error:
@@ -87,7 +87,7 @@ async def _count(report: Report, running: Running) -> None:
     report.clusters = dict(sorted(Counter(phase.value for phase in phases).items()))
     report.machines = dict(sorted(Counter(machine.status.phase or "Pending" for machine in machines).items()))
     failed = [cluster.key for cluster, phase in zip(clusters, phases, strict=True) if phase is ClusterPhase.FAILED]
-    report.problems += [f"cluster {key} has failed; see: butlerctl cluster why {key}" for key in failed]
+    report.problems += [f"cluster {key} has failed; `{advice.why(key, running.where)}` says why" for key in failed]
 
 
 def _size(directory: Path) -> int:

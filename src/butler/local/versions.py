@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform as computer
-from pathlib import Path
 
 import click
 import msgspec
@@ -12,7 +11,6 @@ from msgspec import Struct
 from butler import __version__
 from butler.api.model import AGENT
 from butler.cli.output import document
-from kubekit.client import kubeconfig
 from kubekit.client.http import HttpClient, ServerVersion
 from kubekit.errors import KubeError
 
@@ -50,7 +48,7 @@ async def collect(place: Home) -> Versions:
 
 async def _served(running: Running) -> ServerVersion | None:
     try:
-        async with HttpClient(kubeconfig.load(Path(running.kubeconfig)), agent=AGENT, patience=5) as client:
+        async with HttpClient(running.config(), agent=AGENT, patience=5) as client:
             return await client.version()
     except KubeError:
         return None

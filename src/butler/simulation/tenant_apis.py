@@ -112,11 +112,11 @@ class TenantApis:
         assert found is not None
         return found
 
-    async def close(self, name: str) -> None:
-        """Forget an API with everything in it; nothing happens when there is none."""
+    async def close(self, name: str, words: str = "") -> None:
+        """Forget an API with everything in it; nothing happens when there is none. Its users are told these words."""
         await self.leaving(name)
         self._open.pop(name, None)
-        await self._server.remove_space(name)
+        await self._server.remove_space(name, words)
 
     def get(self, name: str) -> TenantApi | None:
         space = self._server.spaces.get(name)

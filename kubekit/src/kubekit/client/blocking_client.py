@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
 
@@ -31,10 +31,20 @@ def can_reach(config: Config, environ: Mapping[str, str] = os.environ) -> bool:
 
 
 class OneShot:
-    """The reading verbs of `kubekit.client.protocol.Client`, blocking, over one connection. Raises what that does."""
+    """The reading verbs of `kubekit.client.protocol.Client`, blocking, over one connection. Raises what that does.
 
-    def __init__(self, config: Config, *, agent: str = DEFAULT_MANAGER, patience: float = 60.0) -> None:
+    `tell` is told of every request."""
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        agent: str = DEFAULT_MANAGER,
+        patience: float = 60.0,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
         self._config, self._agent, self._patience = config, agent, patience
+        self._tell = tell or _nobody
         address = urlsplit(config.cluster.server)
         self._is_safe, self._prefix = address.scheme == "https", address.path
         self._place = ServerName(address.hostname or "", address.port or _PORTS[address.scheme])
@@ -75,7 +85,9 @@ class OneShot:
             reply = _reply(reader)
         except (OSError, ValueError) as error:
             self.close()
+            self._tell(f"GET {path}: {error}")
             raise self._failed(error) from error
+        self._tell(f"GET {path}: {reply.status}, {len(reply.body)} bytes")
         if reply.headers.get("Connection", "").lower() == "close":
             self.close()
         if reply.status != 200:
@@ -122,6 +134,10 @@ class OneShot:
             case OSError():
                 return ServiceUnavailable(f"{self._place}: {system_problem(error)}")
         return ServiceUnavailable(f"{self._place}: the answer is not HTTP: {error}")
+
+
+def _nobody(_: str) -> None:
+    """Listens when nobody else does."""
 
 
 def _authorization(user: User) -> str:

@@ -73,6 +73,7 @@ class Transport:
         if reply.status == 401:
             renewed = await self._credentials.renewed(credential)
             if renewed is not credential:
+                log.debug("%s %s: again, with credentials that were renewed", method, path)
                 reply = await self._call(method, path, body, headers, renewed)
         if not 200 <= reply.status < 300:
             raise refusal(self.place, method, path, reply)
@@ -89,9 +90,11 @@ class Transport:
         data = body if body is None or len(body) <= _LARGEST_PIECE else BytesIO(body)
         try:
             async with session.request(method, self._url(path), data=data, timeout=self._patience, **options) as answer:
-                return Reply(answer.status, answer.reason or "", answer.headers, await answer.read())
+                reply = Reply(answer.status, answer.reason or "", answer.headers, await answer.read())
         except _FAILURES as error:
-            raise self._failed(error) from error
+            raise self._failed(error, f"{method} {path}") from error
+        log.debug("%s %s: %d, %d bytes", method, path, reply.status, len(reply.body))
+        return reply
 
     async def lines(self, path: str, *, idle: float | None = None) -> AsyncGenerator[list[bytes], None]:
         """An answer that may never end, by lines, as many at a time as have come. Raises ApiError, also after `idle`
@@ -135,9 +138,11 @@ class Transport:
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_PATIENCE, sock_read=idle)
         options = self._options({"Accept": JSON}, credential)
         try:
-            return await session.get(self._url(path), timeout=timeout, **options)
+            answer = await session.get(self._url(path), timeout=timeout, **options)
         except _FAILURES as error:
-            raise self._failed(error) from error
+            raise self._failed(error, f"GET {path}") from error
+        log.debug("GET %s: %d, as a stream", path, answer.status)
+        return answer
 
     async def websocket(self, path: str, protocols: tuple[str, ...]) -> Websocket:
         """A connection for messages both ways. Raises ApiError."""
@@ -218,7 +223,8 @@ class Transport:
             return True
         return tls.context(self._config.cluster, credential.certificate, credential.key)
 
-    def _failed(self, error: Exception) -> ApiError:
+    def _failed(self, error: Exception, what: str = "a stream") -> ApiError:
+        log.debug("%s: %s", what, error or type(error).__name__)
         if isinstance(error, aiohttp.ClientSSLError):
             # The authority may have been replaced: next time it is read again.
             self._prepared = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from logging import Logger
 from typing import Any, Literal, Protocol, TypeVar
 
 from kubekit.client.protocol import EVERYTHING, Selection, address_of
@@ -105,6 +106,8 @@ class Reconciler(Protocol[Obj_contra]):
     """Whether a condition that changes is recorded as an event."""
     source: str = ""
     """Who its events say they are from; left out, the manager's name."""
+    journal: Logger | None = None
+    """Where what happens to its objects is told to operators as well, a line for each event."""
     watches: tuple[Watch, ...] = ()
     permissions: tuple[Permission, ...] = ()
     workers: int = 8

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from butler import advice
+
 from ..command import command
 from ..lazy import Failure
 from ..merge_patch import merged
@@ -124,9 +126,9 @@ async def _taken(session: Session, name: str, what: str) -> Failure:
     if found["metadata"].get("deletionTimestamp"):
         return Failure(
             f"{what}: the one of that name is still being deleted; "
-            f"`butlerctl cluster watch {name}{session.where}` ends when it is gone"
+            f"`{advice.watch_cluster(name, session.where)}` ends when it is gone"
         )
-    return Failure(f"{what}: there is one already; `butlerctl cluster get {name}{session.where}` shows it")
+    return Failure(f"{what}: there is one already; `{advice.get_cluster(name, session.where)}` shows it")
 
 
 def _say_settings(key: str, judged: Judged | None) -> None:
@@ -158,7 +160,7 @@ async def _finish(session: Session, name: str, wait: bool, patience: timedelta, 
         await wait_until_settled(session, name, patience, generation, "is ready")
     where = session.where
     next_steps(
-        *([] if wait else [(f"butlerctl cluster watch {name}{where}", "see it come to life")]),
-        (f"butlerctl cluster get {name}{where}", "how it is"),
-        (f"butlerctl cluster kubeconfig {name}{where} --merge", "use it with kubectl"),
+        *([] if wait else [(advice.watch_cluster(name, where), "see it come to life")]),
+        (advice.get_cluster(name, where), "how it is"),
+        (advice.merge_kubeconfig(name, where), "use it with kubectl"),
     )

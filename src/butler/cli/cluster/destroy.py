@@ -6,6 +6,8 @@ from datetime import timedelta
 
 import click
 
+from butler import advice
+
 from .. import prompts
 from ..command import command
 from ..lazy import Failure
@@ -43,7 +45,7 @@ async def destroy(session: Session, name: str, is_sure: bool, wait: bool, patien
         success(f"cluster {key} is being deleted")
         return
     session.when_interrupted = (
-        f"the deletion goes on without you; `butlerctl cluster watch {name}{session.where}` looks at it again"
+        f"the deletion goes on without you; `{advice.watch_cluster(name, session.where)}` looks at it again"
     )
     screen, seconds = screen_for(clock=session.clock), patience.total_seconds()
     try:
@@ -58,7 +60,7 @@ async def destroy(session: Session, name: str, is_sure: bool, wait: bool, patien
             raw["metadata"]["uid"],
         )
     except Failure as failure:
-        raise Failure(f"{failure}; `butlerctl cluster why {name}{session.where}` says more", failure.code) from None
+        raise Failure(f"{failure}; `{advice.why(name, session.where)}` says more", failure.code) from None
     success(f"cluster {key} is gone")
 
 

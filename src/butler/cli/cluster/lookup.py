@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 
 import click
 
-from kubekit.errors import NotFound, ServiceUnavailable
+from butler import advice
+from kubekit.errors import KubeError, NotFound, ServiceUnavailable
 
 from .. import completion
+from ..command import NAMED_NAMESPACE
 from ..lazy import MISSING, Failure
 from ..session import Session
 
@@ -18,8 +20,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def cluster_name(function: F) -> F:
-    """The argument NAME."""
-    return click.argument("name", metavar="NAME", shell_complete=completion.clusters)(function)
+    """The argument NAME, which may say the namespace too, as other programs print it: NAMESPACE/NAME."""
+    return click.argument("name", metavar="NAME", shell_complete=completion.clusters, callback=_taken_apart)(function)
+
+
+def _taken_apart(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    namespace, slash, name = value.rpartition("/")
+    if slash:
+        if not namespace or not name or "/" in namespace:
+            raise click.BadParameter(f"{value!r} is neither NAME nor NAMESPACE/NAME")
+        context.meta[NAMED_NAMESPACE] = namespace
+    return name
 
 
 @contextmanager
@@ -33,9 +44,30 @@ def speaking_of(session: Session, name: str = "") -> Iterator[None]:
             raise Failure(session.not_a_platform("TenantClusters")) from error
         if not name or about.name != name:
             raise
-        where = f"in namespace {session.namespace}"
+        where = f"in namespace {session.namespace}{_fate(session, name)}"
         raise Failure(
-            f'there is no cluster "{name}" {where}; `butlerctl cluster list -A` shows all', MISSING
+            f'there is no cluster "{name}" {where}; `{advice.list_all_clusters(session.api)}` shows all', MISSING
         ) from error
     except ServiceUnavailable as error:
         raise Failure(f"{error}{session.remedy()}") from error
+
+
+def _fate(session: Session, name: str) -> str:
+    """What became of a cluster that is not there, as long as there are events that tell."""
+    from butler.api.cluster import CLUSTER_DELETED
+    from kubekit.client import blocking_client
+    from kubekit.client.protocol import Selection
+    from kubekit.model.ages import age
+
+    from ..rows import EventRow
+
+    # A command may be in its event loop, and then only this one can be asked.
+    if not blocking_client.can_reach(session.config, session.environ):
+        return ""
+    about = f"involvedObject.kind=TenantCluster,involvedObject.name={name},reason={CLUSTER_DELETED}"
+    try:
+        events = session.reader.list(EventRow, Selection(session.namespace, fields=about)).items
+    except KubeError:
+        return ""
+    seen = max((event.last_seen for event in events), default="")
+    return f" any more: it was destroyed {age(seen, session.clock.now())} ago" if seen else ""

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from butler import advice
+
 from ..command import command
 from ..lazy import MISSING, Failure
 from ..options import timeout_option, wait_option
@@ -42,7 +44,8 @@ async def scale(session: Session, name: str, workers: int, pool: str, wait: bool
             raise Failure(f'cluster {name} has no pool "{pool}"; its pools: {there}', MISSING)
         if "minReplicas" in place:
             bounds = f"{place['minReplicas']} to {place['maxReplicas']}"
-            raise Failure(f"pool {pool} is scaled automatically, from {bounds}; `butlerctl cluster edit {name}`")
+            change = advice.edit_cluster(name, session.where)
+            raise Failure(f"pool {pool} is scaled automatically, from {bounds}; `{change}` changes that")
         place["replicas"] = workers
         return {"spec": {"workers": {"pools": pools}}}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from butler import advice
 from butler.api.cluster import TenantCluster
 
 from .. import progress
@@ -18,9 +19,9 @@ async def wait_until_settled(
 ) -> TenantCluster:
     """Show the steps until they are done. Raises Failure, with the next command to run, when they cannot be."""
     session.when_interrupted = (
-        f"the cluster goes on without you; `butlerctl cluster watch {name}{session.where}` looks at it again"
+        f"the cluster goes on without you; `{advice.watch_cluster(name, session.where)}` looks at it again"
     )
-    key, advice = f"{session.namespace}/{name}", f"`butlerctl cluster why {name}{session.where}` says more"
+    key, more = f"{session.namespace}/{name}", f"`{advice.why(name, session.where)}` says more"
     try:
         cluster = await progress.follow(
             session.client,
@@ -32,10 +33,10 @@ async def wait_until_settled(
             session.clock,
         )
     except Failure as failure:
-        raise Failure(f"{failure}; {advice}", failure.code) from None
+        raise Failure(f"{failure}; {more}", failure.code) from None
     problem = progress.problem_of(cluster, generation)
     if cluster is None or problem:
-        raise Failure(f"cluster {key}: {problem}; {advice}" if cluster else f"cluster {key}: {problem}")
+        raise Failure(f"cluster {key}: {problem}; {more}" if cluster else f"cluster {key}: {problem}")
     success(f"cluster {key} {outcome}{_summary(cluster)}")
     return cluster
 

@@ -26,11 +26,13 @@ async def why(session: Session, name: str, output: str) -> None:
     \b
     Example:
       butlerctl cluster why shop
+      butlerctl cluster why team-web/shop
     """
-    from butler.controllers.cluster.explanation import explain
+    from butler.controllers.cluster.explanation import Flags, explain
 
     with speaking_of(session, name):
-        found = await explain(session.client, session.namespace, name, session.clock.now())
+        flags = Flags(session.where, session.api, session.kubectl_api)
+        found = await explain(session.client, session.namespace, name, session.clock.now(), flags)
     if output != "text":
         click.echo(document(_item(found), output))
         return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from butler import advice
 from butler.api.shared import SYSTEM_NAMESPACE
 from kubekit.errors import NotFound, ServiceUnavailable
 
@@ -42,6 +43,12 @@ def namespace_of(session: Session) -> str:
     return session.wishes.namespace or SYSTEM_NAMESPACE
 
 
+def where(session: Session) -> str:
+    """What a further command about the same provider has to say to find it."""
+    namespace = namespace_of(session)
+    return session.api + (f" -n {namespace}" if namespace != SYSTEM_NAMESPACE else "")
+
+
 @contextmanager
 def speaking_of(session: Session, name: str = "") -> Iterator[None]:
     """Requests about ProviderConfigs, or about the one of this name: what is missing is named, and how to find it."""
@@ -55,7 +62,8 @@ def speaking_of(session: Session, name: str = "") -> Iterator[None]:
         if not name or error.details.name != name:
             raise
         where = f"in namespace {namespace_of(session)}"
-        raise Failure(f'there is no provider "{name}" {where}; `butleradm provider list` shows all', MISSING) from error
+        shows = advice.list_providers(session.api)
+        raise Failure(f'there is no provider "{name}" {where}; `{shows}` shows all', MISSING) from error
 
 
 @asynccontextmanager

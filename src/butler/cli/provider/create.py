@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from butler import advice
+
 from ..lazy import Failure
 from ..options import timeout_option, wait_option
 from ..output import document, next_steps, output_option, say, success
 from ..session import NoApi, Session
-from .account import provider_command
+from .account import provider_command, where
 from .credentials import credentials_options
 from .provider_draft import config_options
 from .section_flags import TYPES, SectionCommand
@@ -116,13 +118,13 @@ async def _finish(
 ) -> None:
     from .wait import wait_until_ready
 
-    name = config.metadata.name
-    session.when_interrupted = f"it goes on without you; `butleradm provider get {name}` looks at it again"
+    name, there = config.metadata.name, where(session)
+    session.when_interrupted = f"it goes on without you; `{advice.get_provider(name, there)}` looks at it again"
     if wait:
         await wait_until_ready(session, config, patience)
         tell(f"provider {config.key} is ready")
     next_steps(
-        *([] if wait else [(f"butleradm provider get {name}", "how it is")]),
-        (f"butleradm provider images {name}", "what machines can boot from"),
-        (f"butlerctl cluster create shop --provider {name}", "a cluster on it"),
+        *([] if wait else [(advice.get_provider(name, there), "how it is")]),
+        (advice.provider_images(name, there), "what machines can boot from"),
+        (advice.create_cluster_on(name, session.api), "a cluster on it"),
     )

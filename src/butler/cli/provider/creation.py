@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from butler import advice
 from butler.api.credentials import canonical_keys
 from butler.api.provider import ProviderConfig
 from butler.api.shared import ProviderType
@@ -20,7 +21,7 @@ from ..object_draft import Draft
 from ..output import say
 from ..session import Session
 from . import credentials, provider_draft
-from .account import surroundings
+from .account import surroundings, where
 
 if TYPE_CHECKING:
     from butler.providers.contract import Check, Provider, Surroundings
@@ -97,7 +98,7 @@ async def _sent(session: Session, draft: Draft, address: Address, what: str, *, 
     try:
         await session.client.create(draft, address, manager="butleradm", dry_run=dry_run)
     except AlreadyExists as error:
-        raise Failure(f"{what}: {_exists(draft)}") from error
+        raise Failure(f"{what}: {_exists(session, draft)}") from error
     except Invalid as error:
         raise object_draft.invalid(what, error, provider_draft.flag_for) from error
     except NotFound as error:
@@ -105,11 +106,11 @@ async def _sent(session: Session, draft: Draft, address: Address, what: str, *, 
         raise Failure(session.not_a_platform("ProviderConfigs") if is_kind else f"{what}: {error}") from error
 
 
-def _exists(draft: Draft) -> str:
+def _exists(session: Session, draft: Draft) -> str:
     name = draft["metadata"]["name"]
     if draft["kind"] == SECRETS.kind:
         return f"there is a Secret {_key(draft)} already; --secret {name} uses it"
-    return f"there is one already; `butleradm provider get {name}` shows it"
+    return f"there is one already; `{advice.get_provider(name, where(session))}` shows it"
 
 
 def _key(draft: Draft) -> str:

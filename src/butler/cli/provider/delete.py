@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from butler import advice
+
 from .. import prompts
 from ..lazy import Failure
 from ..options import timeout_option
 from ..output import say, success
 from ..session import Session
-from .account import provider_command, provider_name, speaking_of
+from .account import provider_command, provider_name, speaking_of, where
 
 if TYPE_CHECKING:
     from butler.api.provider import ProviderConfig
@@ -95,8 +97,8 @@ async def _ask(session: Session, config: ProviderConfig, secret: SecretRef | Non
 async def _wait(session: Session, config: ProviderConfig, patience: timedelta) -> None:
     from .wait import wait_until_gone
 
-    name = config.metadata.name
-    session.when_interrupted = f"the deletion goes on without you; `butleradm provider get {name}` looks at it again"
+    again = advice.get_provider(config.metadata.name, where(session))
+    session.when_interrupted = f"the deletion goes on without you; `{again}` looks at it again"
     await wait_until_gone(session, config, patience)
 
 

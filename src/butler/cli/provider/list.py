@@ -6,6 +6,7 @@ from datetime import datetime
 
 import click
 
+from butler import advice
 from butler.api.provider import ProviderConfig
 from kubekit.client.protocol import Selection
 from kubekit.model.ages import human
@@ -32,7 +33,7 @@ def list_(session: Session, output: str) -> None:
     elif output == "name":
         click.echo("".join(f"{one.metadata.name}\n" for one in configs), nl=False)
     elif not configs:
-        say("no providers; `butleradm provider create` makes one")
+        say(f"no providers; `{advice.create_provider()}` says how to make one")
     else:
         now = session.clock.now()
         rows = [[*_item(one).values(), _age(one, now)] for one in configs]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import aclosing
 from datetime import timedelta
 
+from butler import advice
 from butler.api.provider import ProviderConfig
 from kubekit.model.ages import human
 
@@ -64,6 +65,6 @@ async def _follow(
                         screen.note(plain(said))
     except TimeoutError:
         after = human(int(patience.total_seconds()))
-        why = f": {plain(said)}" if said else "; `butleradm status` says how the platform is"
+        why = f": {plain(said)}" if said else f"; `{advice.platform_status()}` says how the platform is"
         raise Failure(f"provider {config.key}: not done after {after}{why}", TIMED_OUT) from None
     return None

@@ -22,7 +22,7 @@ from .lookup import Snapshot
 from .manifests import Manifest, Object, differences
 from .scope import Scope
 from .settings import PoolSettings
-from .step import Step
+from .step import Step, Verdict
 from .steps import STEPS
 from .steps.workers import Workers, stray, templates_in_use
 
@@ -95,7 +95,7 @@ async def plan_change(client: Client, wanted: TenantCluster) -> Plan:
     await sight.fetch(client, TenantCluster, wanted.metadata.namespace)
     live: TenantCluster | None = sight.get(TenantCluster, wanted.key)
     if live is not None:
-        wanted = structs.replace(live, spec=wanted.spec)
+        wanted = _changed(live, wanted)
         await fetch_references(client, sight, wanted)
     else:
         wanted = structs.replace(wanted, metadata=structs.replace(wanted.metadata, uid=UNKNOWN_UID))
@@ -107,12 +107,21 @@ async def plan_change(client: Client, wanted: TenantCluster) -> Plan:
         raise refusal(wanted, refused) from None
     scope = PlannedScope(accepted, _namespace(wanted), sight)
     await fetch_parts(client, sight, scope.namespace, accepted)
-    changes = [*_writes(scope), *_removals(scope)]
+    own = Change(Action.CREATE, "", wanted.kind, wanted.metadata.namespace, wanted.metadata.name)
+    changes = [*([own] if live is None else ()), *_writes(scope)]
+    if stopped := _stopped(scope):
+        return Plan(tuple(changes), (), (stopped,))
+    changes += _removals(scope)
     machines = [*_machines(scope), *_stray_machines(scope)]
-    if live is None:
-        own = Change(Action.CREATE, "", wanted.kind, wanted.metadata.namespace, wanted.metadata.name)
-        changes.insert(0, own)
     return Plan(tuple(changes), tuple(machines), tuple(_notes(machines, changes)))
+
+
+def _changed(live: TenantCluster, wanted: TenantCluster) -> TenantCluster:
+    """As the API would have it then: of another generation, if that changes anything."""
+    if wanted.spec == live.spec:
+        return live
+    metadata = structs.replace(live.metadata, generation=live.metadata.generation + 1)
+    return structs.replace(live, metadata=metadata, spec=wanted.spec)
 
 
 async def plan_deletion(client: Client, namespace: str, name: str) -> Plan:
@@ -167,8 +176,24 @@ def _namespace(cluster: TenantCluster) -> str:
     return cluster.status.tenant_namespace or names.tenant_namespace(meta.name, meta.uid)
 
 
+def _stopped(scope: Scope) -> str:
+    """Why nothing would follow; empty when something would."""
+    for step in STEPS:
+        verdict = step.verdict(scope)
+        if _holds(step, verdict):
+            return f"it would stop there, at {step.title}: {verdict.message}"
+    return ""
+
+
+def _holds(step: Step, verdict: Verdict) -> bool:
+    """Whether what is behind a step has to wait for more than what is made before it."""
+    return step.holds and not verdict.done and not verdict.changing
+
+
 def _writes(scope: Scope) -> Iterator[Change]:
     for step in STEPS:
+        if _holds(step, step.verdict(scope)):
+            return
         for wanted in step.manifests(scope):
             if change := _write(scope, step, wanted):
                 yield change

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from butler import advice
 from butler.api.cluster import TenantCluster
-from butler.api.shared import SYSTEM_NAMESPACE, TENANTS_NAMESPACE
+from butler.api.shared import SYSTEM_NAMESPACE
 from butler.engines.capi.kinds import Machine
 from kubekit.client.protocol import Client, Selection
-from kubekit.errors import Forbidden
+from kubekit.errors import FieldError, Forbidden
+from kubekit.model.status import Condition
 
 from . import kinds, names
 from .acceptance import Refused, accept, fetch_references
@@ -22,9 +24,22 @@ from .scope import Scope
 from .status import READY
 from .step import Step, Verdict, Whose
 from .steps import STEPS
+from .steps.acceptance import Acceptance
 
 _NAMED = 3
 """So many machines are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What commands have to say to mean the same cluster, or the same API."""
+
+    cluster: str = ""
+    api: str = ""
+    kubectl: str = ""
+
+
+NO_FLAGS = Flags()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,26 +55,29 @@ class Explanation:
     """What the answer rests on: the step, and what is said below it."""
 
 
-async def explain(client: Client, namespace: str, name: str, now: datetime) -> Explanation:
+async def explain(client: Client, namespace: str, name: str, now: datetime, flags: Flags = NO_FLAGS) -> Explanation:
     """Why a cluster is as it is; only what the cluster itself says where we may not look further. Raises NotFound,
     Forbidden."""
     cluster = await client.get(TenantCluster, name, namespace)
     try:
-        return await _looked_into(client, cluster, now)
+        return await _looked_into(client, cluster, now, flags)
     except Forbidden as error:
-        return _told(cluster, error)
+        return _told(cluster, error, flags)
 
 
-async def _looked_into(client: Client, cluster: TenantCluster, now: datetime) -> Explanation:
+async def _looked_into(client: Client, cluster: TenantCluster, now: datetime, flags: Flags) -> Explanation:
+    """A refusal comes first: what was made before it goes on as it was, and says nothing of what is waited for."""
     if cluster.deleting:
-        return await _deletion(client, cluster)
+        return await _deletion(client, cluster, flags)
     sight = Snapshot()
     await fetch_references(client, sight, cluster)
     await sight.fetch(client, TenantCluster, cluster.metadata.namespace)
     try:
         accepted = accept(cluster, sight)
     except Refused as refused:
-        return _refused(cluster, refused)
+        return _refused(cluster, str(refused), refused.problems, flags)
+    if (said := _recorded_refusal(cluster)) is not None:
+        return _refused(cluster, said.message, (), flags)
     meta = cluster.metadata
     inside = cluster.status.tenant_namespace or names.tenant_namespace(meta.name, meta.uid)
     await fetch_parts(client, sight, inside, accepted)
@@ -67,28 +85,35 @@ async def _looked_into(client: Client, cluster: TenantCluster, now: datetime) ->
     for step in STEPS:
         verdict = step.verdict(scope)
         if not verdict.done:
-            return await _waiting(client, scope, step, verdict, now)
-    return _running(cluster)
+            return await _waiting(client, scope, step, verdict, now, flags)
+    return _running(cluster, flags)
 
 
-def _told(cluster: TenantCluster, error: Forbidden) -> Explanation:
+def _recorded_refusal(cluster: TenantCluster) -> Condition | None:
+    """What the controller refuses for reasons that only it can know, such as what was installed when it began."""
+    said = cluster.status.condition(Acceptance.condition)
+    is_current = cluster.status.observed_generation == cluster.metadata.generation
+    return said if said is not None and said.status == "False" and is_current else None
+
+
+def _told(cluster: TenantCluster, error: Forbidden, flags: Flags) -> Explanation:
     """What the cluster's own conditions say, for those who may see no more."""
     unmet = [one for step in STEPS if (one := cluster.status.condition(step.condition)) and one.status != "True"]
     ready = cluster.status.condition(READY)
     said = next(iter(unmet), ready)
     if said is None or said.status == "True":
-        return _running(cluster)
+        return _running(cluster, flags)
     return Explanation(
         summary=f"{cluster.metadata.name} is not ready",
         waiting_for=said.message or said.reason,
         since=said.last_transition_time,
         whose="",
-        next_command=f"butlerctl cluster get {cluster.metadata.name}{_flag(cluster)}",
+        next_command=advice.get_cluster(cluster.metadata.name, flags.cluster),
         chain=(said.message or said.reason, f"you may not see more: {error}"),
     )
 
 
-def _running(cluster: TenantCluster) -> Explanation:
+def _running(cluster: TenantCluster, flags: Flags) -> Explanation:
     status = cluster.status
     if status.phase is None or not status.phase.is_usable:
         return Explanation(
@@ -96,7 +121,7 @@ def _running(cluster: TenantCluster) -> Explanation:
             waiting_for="the TenantCluster controller",
             since=_since(cluster, READY),
             whose=Whose.PLATFORM.value,
-            next_command="butleradm status",
+            next_command=advice.cluster_events(cluster.metadata.name, flags.cluster),
         )
     workers = f"{status.worker_nodes_ready or 0} of {status.worker_nodes_desired or 0} workers ready"
     return Explanation(
@@ -104,39 +129,41 @@ def _running(cluster: TenantCluster) -> Explanation:
         waiting_for="nothing",
         since=_since(cluster, READY),
         whose="nobody's: there is nothing to do",
-        next_command=f"butlerctl cluster kubeconfig {cluster.metadata.name}{_flag(cluster)}",
+        next_command=advice.merge_kubeconfig(cluster.metadata.name, flags.cluster),
     )
 
 
-def _refused(cluster: TenantCluster, refused: Refused) -> Explanation:
-    paths = {problem.path for problem in refused.problems}
-    command = f"butlerctl cluster edit {cluster.metadata.name}{_flag(cluster)}"
-    if any("providerConfigRef" in path for path in paths):
-        command = f"kubectl get providerconfigs -n {SYSTEM_NAMESPACE}"
-    elif any("teamRef" in path for path in paths):
-        command = "kubectl get teams"
+def _refused(cluster: TenantCluster, message: str, problems: Sequence[FieldError], flags: Flags) -> Explanation:
+    about = " ".join(problem.path for problem in problems) or message
+    command = advice.edit_cluster(cluster.metadata.name, flags.cluster)
+    if "spec.providerConfigRef" in about:
+        command = advice.list_providers(flags.api)
+    elif "spec.teamRef" in about:
+        command = advice.list_teams(flags.kubectl)
     return Explanation(
         summary=f"{cluster.metadata.name} cannot be made as it is written",
-        waiting_for=str(refused),
-        since=_since(cluster, "Accepted"),
+        waiting_for=message,
+        since=_since(cluster, Acceptance.condition),
         whose=Whose.OWNER.value,
         next_command=command,
-        chain=tuple(map(str, refused.problems)),
+        chain=tuple(map(str, problems)),
     )
 
 
-async def _waiting(client: Client, scope: Scope, step: Step, verdict: Verdict, now: datetime) -> Explanation:
+async def _waiting(
+    client: Client, scope: Scope, step: Step, verdict: Verdict, now: datetime, flags: Flags
+) -> Explanation:
     cluster = scope.cluster
     chain = [f"{step.title}: {verdict.message}"]
-    command = f"butlerctl cluster events {scope.name}{_flag(cluster)}"
+    command = advice.cluster_events(scope.name, flags.cluster)
     if step.condition == "WorkersReady":
         found = await find_troubles(client, scope, now)
         if found:
-            return _held_up(scope, chain[0], found)
+            return _held_up(scope, chain[0], found, flags)
     elif step.condition in {"ControlPlaneReady", "InfrastructureReady"}:
         chain += list(_object_conditions(scope))
     elif step.condition == "QuotaSatisfied":
-        command = f"butlerctl cluster list{_flag(cluster)}"
+        command = advice.list_clusters(flags.cluster)
     return Explanation(
         summary=f"{scope.name} waits for its {step.title.lower()}",
         waiting_for=chain[-1],
@@ -147,7 +174,7 @@ async def _waiting(client: Client, scope: Scope, step: Step, verdict: Verdict, n
     )
 
 
-def _held_up(scope: Scope, said: str, found: Sequence[Trouble]) -> Explanation:
+def _held_up(scope: Scope, said: str, found: Sequence[Trouble], flags: Flags) -> Explanation:
     """By machines: the worst of them decides whose turn it is and what to do."""
     worst, cluster, provider = found[0], scope.cluster, scope.accepted.provider
     chain = [said, *(one.text for one in found[:_NAMED])]
@@ -161,11 +188,13 @@ def _held_up(scope: Scope, said: str, found: Sequence[Trouble]) -> Explanation:
             whose, waiting_for = Whose.INFRASTRUCTURE, chain[-1]
     if worst.is_lost:
         # Cluster API makes another one for it.
-        command = f"kubectl delete machine {worst.machine} -n {scope.namespace}"
+        command = advice.replace_machine(worst.machine, scope.namespace, flags.kubectl)
     elif whose is Whose.NOBODY:
-        command = f"butlerctl cluster nodes {scope.name}{_flag(cluster)}"
+        command = advice.cluster_nodes(scope.name, flags.cluster)
     else:
-        command = f"kubectl describe providerconfig {provider.metadata.name} -n {provider.metadata.namespace}"
+        namespace = provider.metadata.namespace
+        elsewhere = f" -n {namespace}" if namespace != SYSTEM_NAMESPACE else ""
+        command = advice.get_provider(provider.metadata.name, flags.api + elsewhere)
     return Explanation(
         summary=f"{scope.name} waits for its workers",
         waiting_for=waiting_for,
@@ -184,7 +213,7 @@ def _object_conditions(scope: Scope) -> Iterator[str]:
                 yield f"{kind.kind} {scope.name}: {one['type']}: {one['message']}"
 
 
-async def _deletion(client: Client, cluster: TenantCluster) -> Explanation:
+async def _deletion(client: Client, cluster: TenantCluster, flags: Flags) -> Explanation:
     inside = cluster.status.tenant_namespace or names.tenant_namespace(cluster.metadata.name, cluster.metadata.uid)
     left = await client.list(Machine, Selection(inside))
     chain = [f"Machine {one.metadata.name}: {deletion_text(one)}" for one in left.items[:_NAMED]]
@@ -195,7 +224,7 @@ async def _deletion(client: Client, cluster: TenantCluster) -> Explanation:
         waiting_for=chain[-1] if chain else waiting,
         since=cluster.metadata.deletion_timestamp,
         whose=Whose.NOBODY.value,
-        next_command=f"kubectl get machines,namespaces -n {inside}",
+        next_command=advice.watch_cluster(cluster.metadata.name, flags.cluster),
         chain=(waiting, *chain),
     )
 
@@ -203,8 +232,3 @@ async def _deletion(client: Client, cluster: TenantCluster) -> Explanation:
 def _since(cluster: TenantCluster, condition: str) -> datetime | None:
     found = cluster.status.condition(condition)
     return found.last_transition_time if found else None
-
-
-def _flag(cluster: TenantCluster) -> str:
-    namespace = cluster.metadata.namespace
-    return f" -n {namespace}" if namespace != TENANTS_NAMESPACE else ""

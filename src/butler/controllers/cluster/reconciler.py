@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from butler.api.cluster import ObservedAddon, TenantCluster
+from butler.api.cluster import CLUSTER_DELETED, ObservedAddon, TenantCluster
 from butler.api.config import ButlerConfig
 from butler.api.provider import CREDENTIALS_VALID, ProviderConfig
 from butler.api.references import ALLOWED_NAMESPACES
@@ -22,7 +23,7 @@ from kubekit.errors import FieldError, FieldProblem, KubeError, NotFound
 from kubekit.model.resource import Address
 from kubekit.runtime.manager import Manager
 from kubekit.runtime.objects import Kind, identity_of, key
-from kubekit.runtime.reconciler import Outcome, Permission, Reconciler, Watch
+from kubekit.runtime.reconciler import Note, Outcome, Permission, Reconciler, Watch
 
 from . import deletion, kinds, names
 from .acceptance import Accepted, Refused, accept, as_last_accepted
@@ -52,6 +53,7 @@ class TenantClusters(Reconciler[TenantCluster]):
     finalizer = names.FINALIZER
     tells_conditions = False
     workers = 16
+    journal = logging.getLogger("butler.clusters")
 
     def __init__(
         self,
@@ -63,7 +65,7 @@ class TenantClusters(Reconciler[TenantCluster]):
     ) -> None:
         self._client, self._tenants, self._installer = manager.client, tenants, installer
         self._clock = clock or SystemClock()
-        self._informers = manager.informers
+        self._informers, self._recorder = manager.informers, manager.recorder
         self._sight = Caches(manager.informers, _SELECTIONS)
         self._providers = frozenset(providers)
         templates = [registry.templates(name) for name in sorted(self._providers)]
@@ -93,6 +95,8 @@ class TenantClusters(Reconciler[TenantCluster]):
         manager.informers.of(ProviderConfig).index(BY_NAMESPACE, _namespace_of)
 
     async def reconcile(self, obj: TenantCluster) -> Outcome:
+        if obj.status.phase is None:
+            self.journal.info("%s ClusterRequested: somebody asks for it", obj.key)
         gates, scope = self._judged(obj)
         if scope is None:
             status = refused_status(obj.status, gates, self._clock.now())
@@ -164,9 +168,16 @@ class TenantClusters(Reconciler[TenantCluster]):
         if not waiting:
             if namespace:
                 await self._tenants.forget(namespace, obj.metadata.name)
+            self._tell_end(obj)
             return Outcome(obj.status)
         status = deleting_status(obj.status, waiting, self._clock.now())
         return Outcome(status, again=_LOOK_AGAIN, notes=notes_for(obj.status, status))
+
+    def _tell_end(self, obj: TenantCluster) -> None:
+        """What the end of an object would swallow."""
+        note = Note(CLUSTER_DELETED, "nothing is left of it")
+        self.journal.info("%s %s: %s", obj.key, note.reason, note.message)
+        self._recorder.record(obj, self.kind, note, self.source)
 
     def _scope(self, cluster: TenantCluster) -> Scope:
         """Raises Refused."""

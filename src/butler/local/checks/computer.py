@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cryptography import x509
 
+from butler import advice
 from kubekit.client import kubeconfig
 from kubekit.clock import SystemClock
 from kubekit.errors import KubeError
@@ -20,7 +21,6 @@ from kubekit.errors import KubeError
 from ..home import DEFAULT_PORT, Home
 from .finding import Finding, failed, noted, passed
 
-_WRITTEN_AGAIN = "butleradm down, then up: it is written again"
 _OLDEST_PYTHON = (3, 11)
 _LEAST_SPACE = 500 * 1000 * 1000
 _EXPIRES_SOON = timedelta(days=14)
@@ -31,7 +31,7 @@ _SLACK = timedelta(minutes=5)
 def python(_: Home) -> Iterable[Finding]:
     shown = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] < _OLDEST_PYTHON:
-        yield failed("Python", f"{shown} is too old", "install Python 3.11 or newer, then: make clean setup")
+        yield failed("Python", f"{shown} is too old", f"install Python 3.11 or newer, then `{advice.reinstall()}`")
     else:
         yield passed("Python", shown)
 
@@ -42,9 +42,10 @@ def data_directory(place: Home) -> Iterable[Finding]:
     if not there.is_dir():
         yield failed("data", f"{there} is a file", "choose another directory with --data")
     elif not os.access(there, os.W_OK | os.X_OK):
-        yield failed("data", f"{there} is not writable", f"sudo chown -R $USER {there}, or choose another with --data")
+        remedy = f"`{advice.own_directory(there)}`, or choose another with --data"
+        yield failed("data", f"{there} is not writable", remedy)
     elif there == place.data and place.data.stat().st_mode & 0o077:
-        yield failed("data", f"{place.data} is open to other users", f"chmod 700 {place.data}")
+        yield failed("data", f"{place.data} is open to other users", advice.close_directory(place.data))
     else:
         yield passed("data", f"{place.data}{'' if there == place.data else ' (not there yet)'}")
 
@@ -69,10 +70,10 @@ def lock(place: Home) -> Iterable[Finding]:
         yield passed("platform", f"runs as process {running.pid}")
     elif place.is_held():
         holder = (place.data / "lock").read_text().strip() or "unknown"
-        remedy = f"stop it, if it is not just starting: kill {holder}"
+        remedy = f"stop it, if it is not just starting: `{advice.end_process(holder)}`"
         yield failed("platform", f"process {holder} holds the data, but is no platform that can be asked", remedy)
     else:
-        yield noted("platform", "does not run", "butleradm up")
+        yield noted("platform", "does not run", advice.start(place.flag))
 
 
 def port(place: Home) -> Iterable[Finding]:
@@ -81,9 +82,8 @@ def port(place: Home) -> Iterable[Finding]:
     if place.running() is not None:
         yield passed("port", f"{number} is ours")
     elif _is_taken(number):
-        yield failed(
-            "port", f"{number} is used by another program", f"stop it (ss -ltnp 'sport = :{number}'), or --port"
-        )
+        remedy = f"`{advice.who_listens(number)}` shows which; stop it, or `{advice.start_elsewhere(place.flag)}`"
+        yield failed("port", f"{number} is used by another program", remedy)
     else:
         yield passed("port", f"{number} is free")
 
@@ -102,21 +102,22 @@ def access(place: Home) -> Iterable[Finding]:
     """The administrator's kubeconfig."""
     running = place.running()
     path = Path(running.kubeconfig) if running is not None else place.kubeconfig
+    written_again = f"`{place.again}`: it is written at the start"
     if not path.exists():
         if running is not None or not place.is_new:
-            yield failed("kubeconfig", f"{path} is missing", _WRITTEN_AGAIN)
+            yield failed("kubeconfig", f"{path} is missing", written_again)
         return
     mode = path.stat().st_mode & 0o777
     if mode & 0o077:
-        yield failed("kubeconfig", f"{path} can be read by others ({mode:o})", f"chmod 600 {path}")
+        yield failed("kubeconfig", f"{path} can be read by others ({mode:o})", advice.close_file(path))
         return
     try:
         server = kubeconfig.load(path).cluster.server
     except KubeError as error:
-        yield failed("kubeconfig", str(error), _WRITTEN_AGAIN)
+        yield failed("kubeconfig", str(error), written_again)
         return
     if running is not None and server != running.url:
-        yield failed("kubeconfig", f"is for {server}, and the API is on {running.url}", _WRITTEN_AGAIN)
+        yield failed("kubeconfig", f"is for {server}, and the API is on {running.url}", written_again)
     else:
         yield passed("kubeconfig", str(path))
 
@@ -129,7 +130,7 @@ def certificates(place: Home) -> Iterable[Finding]:
     now = SystemClock().now()
     ending = [(path, one) for path, one in found if one.not_valid_after_utc < now + _EXPIRES_SOON]
     early = [(path, one) for path, one in found if one.not_valid_before_utc > now]
-    remedy = "butleradm down, then up: certificates are renewed at the start"
+    remedy = f"`{place.again}`: certificates are renewed at the start"
     for path, one in ending:
         yield failed("certificates", f"{path} is valid only until {one.not_valid_after_utc:%Y-%m-%d}", remedy)
     for path, one in early:
@@ -146,7 +147,7 @@ def clock(place: Home) -> Iterable[Finding]:
     ahead = [moment for moment in moments if moment > now + _SLACK]
     if ahead:
         message = f"says {now:%Y-%m-%d %H:%M} UTC, but files here are from {max(ahead):%Y-%m-%d %H:%M}"
-        yield failed("clock", message, "set the clock: sudo timedatectl set-ntp true")
+        yield failed("clock", message, f"set the clock: `{advice.set_clock()}`")
     else:
         yield passed("clock", f"{now:%Y-%m-%d %H:%M} UTC")
 

@@ -7,8 +7,12 @@ from contextlib import closing
 from datetime import datetime, timedelta
 from typing import Any
 
+from butler import advice
 from butler.api.cluster import TenantCluster
+from butler.api.machine import MachinePhase, MachineRequest
 from butler.api.provider import ProviderConfig
+from butler.api.shared import SYSTEM_NAMESPACE
+from butler.controllers.machine import VM_DELETED
 from butler.engines.capi.kinds import Cluster, Machine
 from butler.providers.simulated.datacentre import DataCentre
 from butler.simulation.infrastructure.kinds import SimulatedMachine
@@ -46,7 +50,7 @@ async def definitions(place: Home, client: Client) -> Iterable[Finding]:
         if wanted["spec"] != known["spec"]:
             wrong.append(f"{kind.address.name} is of another version")
     if wrong:
-        return [failed("definitions", _some(wrong), "butleradm down, then up: they are installed at the start")]
+        return [failed("definitions", _some(wrong), f"`{place.again}`: they are installed at the start")]
     return [passed("definitions", "all are of this version")]
 
 
@@ -55,7 +59,8 @@ async def controllers(place: Home, client: Client) -> Iterable[Finding]:
     checks = await health.problems_of(running) if running else {"platform": "has ended"}
     wrong = [f"{name} {problem}" for name, problem in checks.items() if problem]
     if wrong:
-        return [failed("controllers", _some(wrong), f"see {place.log}; if it stays so: butleradm down, then up")]
+        remedy = f"see `{advice.platform_log(place.flag)}`; if it stays so: `{place.again}`"
+        return [failed("controllers", _some(wrong), remedy)]
     return [passed("controllers", f"{len(checks)} caches and queues are well")]
 
 
@@ -65,7 +70,8 @@ async def providers(place: Home, client: Client) -> Iterable[Finding]:
     wrong = [config for config in configs if config.status.ready is False]
     if wrong:
         named, meta = _some([config.key for config in wrong]), wrong[0].metadata
-        remedy = f"kubectl describe providerconfig {meta.name} -n {meta.namespace}"
+        elsewhere = f" -n {meta.namespace}" if meta.namespace != SYSTEM_NAMESPACE else ""
+        remedy = advice.get_provider(meta.name, _where(place) + elsewhere)
         return [failed("providers", f"not ready: {named}", remedy)]
     return [passed("providers", f"{len(configs)} can be used")]
 
@@ -73,15 +79,18 @@ async def providers(place: Home, client: Client) -> Iterable[Finding]:
 async def deletions(place: Home, client: Client) -> Iterable[Finding]:
     """Nothing that wants to go and cannot."""
     since = SystemClock().now() - _STUCK
-    stuck = []
+    stuck, clusters = [], []
     for kind in (TenantCluster, Cluster, Machine):
         items: tuple[Any, ...] = (await client.list(kind)).items
-        stuck += [f"{kind.__name__} {item.key}" for item in items if _is_older(item.metadata.deletion_timestamp, since)]
+        late = [item.key for item in items if _is_older(item.metadata.deletion_timestamp, since)]
+        stuck += [f"{kind.__name__} {key}" for key in late]
+        clusters += late if kind is TenantCluster else []
     for item in (await client.list(NAMESPACE)).items:
         if _is_older(_moment(item["metadata"].get("deletionTimestamp")), since):
             stuck.append(f"Namespace {item['metadata']['name']}")
     if stuck:
-        remedy = "butlerctl cluster why NAME says what a cluster waits for"
+        says = f"`{advice.why(clusters[0], _where(place))}` says what it waits for" if clusters else ""
+        remedy = says or f"see `{advice.platform_log(place.flag)}`"
         return [failed("deletions", f"for more than 10 minutes: {_some(stuck)}", remedy)]
     return [passed("deletions", "none is stuck")]
 
@@ -100,13 +109,56 @@ async def leftovers(place: Home, client: Client) -> Iterable[Finding]:
     lost = [one.key for uid, one in owners.items() if one.spec.provider_id and uid not in tokens and not one.deleting]
     findings = []
     if strays:
-        remedy = f"report it, please: Butler should leave none; see {place.log}"
+        remedy = f"report it, please: Butler should leave none; see `{advice.platform_log(place.flag)}`"
         findings.append(failed("machines", f"without an owner: {_some(strays)}", remedy))
     if lost:
         namespace, _, name = lost[0].rpartition("/")
-        remedy = f"have each replaced: kubectl delete machine -n {namespace} {name}"
+        remedy = f"have each replaced: `{advice.replace_machine(name, namespace, _kubectl(place))}`"
         findings.append(failed("machines", f"gone from the data centre: {_some(lost)}", remedy))
     return findings or [passed("machines", f"{len(machines)}, each with an owner")]
+
+
+async def requests(place: Home, client: Client) -> Iterable[Finding]:
+    """Machines that somebody asked for and does not have: refused, lost, or late."""
+    since = SystemClock().now() - _STUCK
+    items: tuple[MachineRequest, ...] = (await client.list(MachineRequest)).items
+    troubles = [(one, trouble) for one in items if (trouble := _trouble_of(one, since))]
+    if not troubles:
+        return [passed("requests", f"{len(items)} for machines, none in trouble")]
+    worst, (_, is_lost) = troubles[0]
+    meta, kubectl = worst.metadata, _kubectl(place)
+    remedy = f"`{advice.describe_request(meta.name, meta.namespace, kubectl)}` says more"
+    if is_lost:
+        removal = advice.delete_request(meta.name, meta.namespace, kubectl)
+        remedy = f"only whoever asked for it can say what that means; `{removal}` lets go of it"
+    told = [f"{one.key} {summary}" for one, (summary, _) in troubles]
+    return [failed("requests", _some(told), remedy)]
+
+
+def _trouble_of(request: MachineRequest, since: datetime) -> tuple[str, bool] | None:
+    """What is wrong with a request, and whether its machine was there once and is gone."""
+    status, ready = request.status, request.status.condition("Ready")
+    if request.deleting:
+        return ("cannot go", False) if _is_older(request.metadata.deletion_timestamp, since) else None
+    if status.phase is MachinePhase.FAILED:
+        return f"has failed: {status.failure_message or status.failure_reason}", status.failure_reason == VM_DELETED
+    if ready is not None and ready.status == "True":
+        return None
+    began = ready.last_transition_time if ready is not None else request.metadata.creation_timestamp
+    if not _is_older(began, since):
+        return None
+    said = ready.message if ready is not None else "no controller has looked at it"
+    return f"is {status.phase.value if status.phase else 'Pending'} for too long: {said}", False
+
+
+def _where(place: Home) -> str:
+    running = place.running()
+    return running.where if running is not None else ""
+
+
+def _kubectl(place: Home) -> str:
+    running = place.running()
+    return running.kubectl_where if running is not None else ""
 
 
 def _is_older(moment: datetime | None, since: datetime) -> bool:
@@ -128,5 +180,6 @@ CHECKS: tuple[Callable[[Home, Client], Awaitable[Iterable[Finding]]], ...] = (
     controllers,
     providers,
     deletions,
+    requests,
     leftovers,
 )

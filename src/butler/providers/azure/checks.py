@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Iterable
 
+from butler import advice
 from butler.errors import CredentialsInvalid
 
 from ..contract import Check
@@ -106,7 +107,8 @@ async def _image(arm: Arm, settings: Settings) -> Check:
         return Check("image", True, "spec.azure.imageURN names none, so every order has to.")
     found = await shown(arm, settings, image)
     if found is None:
-        remedy = "Name an image of this region in spec.azure.imageURN; butleradm provider images lists those there are."
+        lists = advice.provider_images(advice.NAME)
+        remedy = f"Name an image of this region in spec.azure.imageURN; `{lists}` lists those there are."
         return Check("image", False, f"There is no image {settings.image} in {settings.location}.", remedy)
     facts = found.get("properties", {})
     disk = facts.get("osDiskImage") or facts.get("storageProfile", {}).get("osDisk") or facts
@@ -126,7 +128,8 @@ async def _network(arm: Arm, settings: Settings) -> Check:
     vnet = await arm.get(settings.vnet, NETWORK)
     if vnet is None or await arm.get(settings.subnet, NETWORK) is None:
         missing = settings.vnet if vnet is None else settings.subnet
-        remedy = "Correct spec.azure.vnetName and subnetName; butleradm provider networks lists those there are."
+        lists = advice.provider_networks(advice.NAME)
+        remedy = f"Correct spec.azure.vnetName and subnetName; `{lists}` lists those there are."
         return Check("network", False, f"There is no {missing}.", remedy)
     if str(vnet["location"]).lower() != settings.location:
         message = f"The virtual network is in {vnet['location']}, and machines are in {settings.location}."

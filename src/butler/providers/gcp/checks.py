@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from butler import advice
 from butler.errors import CredentialsInvalid, MachineRejected
 
 from ..contract import Check
@@ -142,7 +143,7 @@ async def _image(settings: Settings, api: Compute, machine_type: Any) -> Check:
         remedy = "Set spec.gcp.image or spec.gcp.imageFamily, or an image in every MachineRequest."
         return Check("image", False, "No image is named.", remedy)
     image, trouble = await _looked_at(api, settings.image, "name,status,architecture,deprecated/state,diskSizeGb")
-    remedy = "Correct spec.gcp.image, imageFamily or imageProject: see `butleradm provider images`."
+    remedy = f"Correct spec.gcp.image, imageFamily or imageProject: see `{advice.provider_images(advice.NAME)}`."
     if trouble:
         return Check("image", False, trouble, remedy)
     state = (image.get("deprecated") or {}).get("state", "ACTIVE")
@@ -160,7 +161,7 @@ async def _network(settings: Settings, api: Compute) -> Check:
     fields = "name,region,ipCidrRange" if settings.subnetwork else "name,autoCreateSubnetworks"
     found, trouble = await _looked_at(api, path, fields)
     if trouble:
-        remedy = "Correct spec.gcp.subnetwork or spec.gcp.network: see `butleradm provider networks`."
+        remedy = f"Correct spec.gcp.subnetwork or spec.gcp.network: see `{advice.provider_networks(advice.NAME)}`."
         return Check("network", False, trouble, remedy)
     if settings.subnetwork and last(found.get("region", "")) != settings.region:
         remedy = f"Name a subnetwork of region {settings.region}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from butler import advice
 from butler.api.sections.nutanix import Entity
 from butler.errors import CredentialsInvalid, MachineRejected
 
@@ -15,8 +16,10 @@ from .section import Settings
 _NAMES = {Kind.CLUSTER: "capacity", Kind.SUBNET: "network", Kind.IMAGE: "image", Kind.CONTAINER: "storage"}
 _REMEDIES = {
     Kind.CLUSTER: "Set spec.nutanix.cluster to one that Prism Central manages.",
-    Kind.SUBNET: "Set spec.nutanix.subnet to one of: butleradm provider networks.",
-    Kind.IMAGE: "Set spec.nutanix.image to one of: butleradm provider images, or bring one with an ImageSync.",
+    Kind.SUBNET: f"Set spec.nutanix.subnet to one of `{advice.provider_networks(advice.NAME)}`.",
+    Kind.IMAGE: (
+        f"Set spec.nutanix.image to one of `{advice.provider_images(advice.NAME)}`, or bring one with an ImageSync."
+    ),
     Kind.CONTAINER: "Set spec.nutanix.storageContainer to a container of the cluster, or leave it out.",
 }
 _WHO = "Put a user and a password that Prism Central takes into the Secret."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from butler import advice
 from butler.errors import CredentialsInvalid
 
 from ..contract import Check
@@ -137,7 +138,8 @@ async def _image(api: Api, settings: Settings, cluster: Cluster) -> Check:
         return Check("image", True, "Machines have to say themselves what they are made of.", remedy)
     if ":" in source:
         known = await inventory.volumes(api, settings, cluster)
-        remedy = "Download it there with content import: butleradm provider images lists what there is."
+        lists = advice.provider_images(advice.NAME)
+        remedy = f"Download it there with content import: `{lists}` lists what there is."
         return Check("image", source in known, f"Image {source}{'' if source in known else ' is not there'}.", remedy)
     if found := cluster.templates(source):
         return Check("image", True, f"Template {found[0].name or source} on {', '.join(o.place.node for o in found)}.")

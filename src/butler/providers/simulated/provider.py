@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from butler import __version__
+from butler import __version__, advice
 from butler.api.provider import ProviderConfig
 from butler.api.sections.simulated import SimulatedSection
 from kubekit.errors import InvalidConfiguration
@@ -25,7 +25,8 @@ def connect(config: ProviderConfig, credentials: Mapping[str, str], surroundings
     datacentre = surroundings.simulation
     subject = f"ProviderConfig {config.key}"
     if not isinstance(datacentre, DataCentre):
-        raise InvalidConfiguration(subject, "spec.provider", "there is no simulated data centre here: see butleradm up")
+        message = f"there is no simulated data centre here: `{advice.start()}` has one"
+        raise InvalidConfiguration(subject, "spec.provider", message)
     return Simulated(datacentre, config.key, config.spec.simulated or SimulatedSection())
 
 

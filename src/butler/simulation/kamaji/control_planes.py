@@ -74,7 +74,9 @@ class TenantControlPlanes(Reconciler[TenantControlPlane]):
         if wait:
             return Outcome(again=timedelta(seconds=wait))
         if self._has_namespace(plane):
-            await self._tenants.close(plane.metadata.namespace)
+            when = f"{self._clock.now():%Y-%m-%d %H:%M} UTC"
+            words = f"cluster {plane.metadata.name} was destroyed on {when}, and this kubeconfig with it"
+            await self._tenants.close(plane.metadata.namespace, words)
         return Outcome()
 
     def _has_namespace(self, plane: TenantControlPlane) -> bool:

@@ -6,6 +6,7 @@ import hashlib
 import ipaddress
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
@@ -64,7 +65,12 @@ class Issuer:
 
     def __init__(self, pair: KeyPair) -> None:
         self._certificate = x509.load_pem_x509_certificate(pair.certificate)
-        self._key = _load_key(pair.key)
+        self._pair = pair
+
+    @cached_property
+    def _key(self) -> ec.EllipticCurvePrivateKey:
+        # Who only recognises certificates needs none.
+        return _load_key(self._pair.key)
 
     def new_key(self) -> bytes:
         return new_key()

@@ -13,6 +13,7 @@ from kubekit.errors import (
     ApiError,
     BadRequest,
     Details,
+    Gone,
     InternalError,
     MethodNotAllowed,
     NotAcceptable,
@@ -79,7 +80,14 @@ class Handler:
         address = addresses.parse(raw_path, self._root)
         query = queries.parse(raw_query)
         attributes = self._attributes(request, address, query)
-        space = self._spaces(address.space, attributes.user)
+        try:
+            space = self._spaces(address.space, attributes.user)
+        except Gone as error:
+            if address.plural:
+                raise
+            # Before anything else, kubectl asks for the kinds there are, and of all refusals of that it shows the words
+            # of this one only.
+            return Response(status=403, text=str(error))
         user = self._authorized(request, space, attributes)
         if not address.plural:
             queries.check_timeout(query)

@@ -138,12 +138,13 @@ class Server:
         first moment. Durable when this returns, and all or nothing. Raises ValueError for what is no network."""
         return await self.spaces.add(name, service_network, contents)
 
-    async def remove_space(self, name: str) -> None:
+    async def remove_space(self, name: str, words: str = "") -> None:
         """Forget an isolated API with everything in it, keys included; nothing happens when there is none.
 
-        Its watches end, requests under way are finished or told that it is gone. An API that is made under the same
-        name later has nothing in common with it."""
-        await self.spaces.remove(name)
+        Its watches end, requests under way are finished or told that it is gone. Whoever shows a certificate of it
+        later is told these `words`, and nobody else is. An API that is made under the same name has nothing in common
+        with it."""
+        await self.spaces.remove(name, words)
 
     def admin_kubeconfig(self, space: str = ROOT) -> bytes:
         """An administrator's kubeconfig for a space: the same bytes at every call, unless the server's address has
@@ -185,6 +186,7 @@ class Server:
         """Where a user is served who is recognised there; who shows nothing learns nothing of it, and wakes nobody."""
         if user is NOBODY:
             return self.spaces.for_strangers(name)
+        self.spaces.tombstones.check(name)
         self.looked_at(name)
         return self.spaces[name]
 

@@ -35,6 +35,7 @@ from .kubernetes_service import Location
 from .product import Product
 from .served_space import ServedSpace, Surroundings, built_in
 from .space_record import Begun, Record
+from .tombstones import Tombstone, Tombstones
 
 _NOWHERE = ""
 """The name of no API."""
@@ -67,6 +68,7 @@ class Spaces(Mapping[str, ServedSpace]):
         """What opens the APIs that sleep, as far as somebody has knocked."""
         self._generous: dict[str, bool] = {}
         """Whether one that sleeps grants something to strangers."""
+        self.tombstones = Tombstones(store, pki)
         self._stop_listening = store.listen(self._see)
 
     async def open(self) -> None:
@@ -79,6 +81,7 @@ class Spaces(Mapping[str, ServedSpace]):
                 if record.authority is not None:
                     authorities[name] = record.authority.certificate
         self._pki.trust(authorities)
+        self.tombstones.load()
         await (await self.add(ROOT)).furnish()
         for name in self._names:
             if self._has_bare_namespace(name):
@@ -103,13 +106,16 @@ class Spaces(Mapping[str, ServedSpace]):
                 await self._make(name, service_network, contents)
             return self[name]
 
-    async def remove(self, name: str) -> None:
-        """Forget an API with everything in it; nothing happens when there is none."""
+    async def remove(self, name: str, words: str = "") -> None:
+        """Forget an API with everything in it; nothing happens when there is none. With `words`, whoever could use it
+        is told these from then on."""
         if name == ROOT:
             raise ValueError("the root space cannot be removed")
         async with self._turn(name):
             if name not in self._names:
                 return
+            if words and (record := self._record(name)[0]).authority is not None:
+                self.tombstones.put(name, Tombstone(words, record.authority.certificate))
             self._names.discard(name)
             self._forget_door(name)
             self._pki.forget(name)
@@ -140,7 +146,7 @@ class Spaces(Mapping[str, ServedSpace]):
         if (space := self._awake.get(name)) is not None:
             return space.access
         if name not in self._names:
-            return self.elsewhere.access
+            return self.tombstones.access(name, self.elsewhere.access.tokens) or self.elsewhere.access
         if name not in self._doors:
             keys = self._record(name)[0].keys(name) or self._pki.keys
             verifier = TokenVerifier(SigningKey(keys.signing_key), self._around.clock, partial(self._lookup, name))
@@ -239,6 +245,7 @@ class Spaces(Mapping[str, ServedSpace]):
     def _appear(self, name: str, record: Record) -> None:
         self._lay(name, record)
         self._names.add(name)
+        self.tombstones.drop(name)
         if record.authority is not None:
             self._pki.trust({name: record.authority.certificate})
 
