@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .usage import Command
+
 if TYPE_CHECKING:
     from .session import Session, Wishes
 
@@ -21,7 +23,7 @@ _HOW = {
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("shell", type=click.Choice(list(_HOW)))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:

@@ -15,7 +15,7 @@ from butler.api.shared import TENANTS_NAMESPACE
 from kubekit.client.protocol import EVERYTHING, Listed, Selection
 from kubekit.clock import Clock, SystemClock
 
-from .lazy import Failure
+from .lazy import UNREACHABLE, Failure
 
 if TYPE_CHECKING:
     from kubekit.client.config import Config
@@ -27,6 +27,9 @@ AGENT = "butlerctl"
 
 class NoApi(Failure):
     """Nothing says where an API is."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, UNREACHABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +121,13 @@ def _unnamed(environ: Mapping[str, str]) -> Path | None:
     existing = [path for path in found if path.is_file()]
     if len(existing) > 1:
         listed = ", ".join(map(str, existing))
-        raise Failure(f"there are several platforms to choose from; name one with --kubeconfig: {listed}")
+        raise NoApi(f"there are several platforms to choose from; name one with --kubeconfig: {listed}")
     return existing[0] if existing else None
 
 
 def _check_exists(environ: Mapping[str, str], paths: tuple[Path, ...]) -> None:
     if environ.get("KUBECONFIG") and not any(path.exists() for path in paths):
-        raise Failure(f"KUBECONFIG names no file that exists: {environ['KUBECONFIG']}")
+        raise NoApi(f"KUBECONFIG names no file that exists: {environ['KUBECONFIG']}")
 
 
 class Reader(Protocol):
@@ -149,7 +152,12 @@ class Session:
 
     @cached_property
     def config(self) -> Config:
-        return find(self.wishes, self.environ)
+        from kubekit.errors import InvalidConfiguration
+
+        try:
+            return find(self.wishes, self.environ)
+        except InvalidConfiguration as error:
+            raise NoApi(str(error)) from error
 
     @property
     def namespace(self) -> str:

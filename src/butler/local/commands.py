@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 import click
 
-from butler.cli import lazy
+from butler.cli import lazy, prompts
 from butler.cli.output import output_option
+from butler.cli.usage import Command
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,7 +39,7 @@ def data_option(function: F) -> F:
     return option(function)
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--data", type=_DIRECTORY, help="The data directory.  [default: $BUTLER_HOME/local or ~/.butler/local]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Default: the last one used, else 7443; 0 is any free one.")
 @click.option("--empty", is_flag=True, help="Do not make the cluster demo in a new data directory.")
@@ -82,7 +83,7 @@ def up(
         asyncio.run(first_start.in_foreground(wanted))
 
 
-@click.command()
+@click.command(cls=Command)
 @data_option
 @click.option("--purge", is_flag=True, help="Remove the data too.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before removing data.")
@@ -99,13 +100,13 @@ def down(data: Path, purge: bool, yes: bool) -> None:
 
     place = Home(data.resolve())
     if purge and place.data.exists() and not yes:
-        click.confirm(f"Remove {place.data} with all clusters in it?", abort=True)
+        prompts.confirm(f"Remove {place.data} with all clusters in it?")
     asyncio.run(shutdown.stop(place))
     if purge:
         shutdown.remove(place)
 
 
-@click.command()
+@click.command(cls=Command)
 @data_option
 @output_option("table", "json", "yaml")
 def status(data: Path, output: str) -> None:
@@ -126,7 +127,7 @@ def status(data: Path, output: str) -> None:
     sys.exit(lazy.OK if report.healthy else lazy.FAILED)
 
 
-@click.command()
+@click.command(cls=Command)
 @data_option
 @output_option("table", "json", "yaml")
 def doctor(data: Path, output: str) -> None:
@@ -148,7 +149,7 @@ def doctor(data: Path, output: str) -> None:
     sys.exit(lazy.FAILED if examination.is_ill(findings) else lazy.OK)
 
 
-@click.command()
+@click.command(cls=Command)
 @data_option
 @output_option("text", "json", "yaml")
 def version(data: Path, output: str) -> None:

@@ -15,7 +15,7 @@ from kubekit.errors import NotFound
 from kubekit.model.resource import Address
 
 from ..command import command
-from ..lazy import Failure
+from ..lazy import MISSING, REFUSED, Failure
 from ..output import say, success
 from ..rows import ClusterRow
 from ..session import Session
@@ -67,7 +67,8 @@ def _content(session: Session, name: str) -> bytes:
         cluster: ClusterRow = session.reader.get(ClusterRow, name, session.namespace)
         missing = Failure(
             f"cluster {session.namespace}/{name} has no kubeconfig yet: it is {cluster.phase}; "
-            f"`butlerctl cluster why {name}{session.where}` says what it waits for"
+            f"`butlerctl cluster why {name}{session.where}` says what it waits for",
+            MISSING,
         )
         if not cluster.status.tenant_namespace:
             raise missing
@@ -102,7 +103,8 @@ def _check_free(path: Path, entry: writing.Entry) -> None:
     if server != entry.cluster.get("server", "").rstrip("/"):
         raise Failure(
             f'{path} has a context "{entry.name}" already, for {server}; replace it with --overwrite, or choose '
-            "another name with --as"
+            "another name with --as",
+            REFUSED,
         )
 
 

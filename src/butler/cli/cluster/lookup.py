@@ -11,7 +11,7 @@ import click
 from kubekit.errors import NotFound, ServiceUnavailable
 
 from .. import completion
-from ..lazy import MISSING, Failure
+from ..lazy import MISSING, UNREACHABLE, Failure
 from ..session import Session
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -30,7 +30,7 @@ def speaking_of(session: Session, name: str = "") -> Iterator[None]:
     except NotFound as error:
         about = error.details
         if about is None or not about.name:
-            raise Failure(session.not_a_platform("TenantClusters")) from error
+            raise Failure(session.not_a_platform("TenantClusters"), UNREACHABLE) from error
         if not name or about.name != name:
             raise
         where = f"in namespace {session.namespace}"
@@ -38,4 +38,4 @@ def speaking_of(session: Session, name: str = "") -> Iterator[None]:
             f'there is no cluster "{name}" {where}; `butlerctl cluster list -A` shows all', MISSING
         ) from error
     except ServiceUnavailable as error:
-        raise Failure(f"{error}{session.remedy()}") from error
+        raise Failure(f"{error}{session.remedy()}", UNREACHABLE) from error

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..command import command
-from ..lazy import MISSING, Failure
+from ..lazy import MISSING, REFUSED, Failure
 from ..options import timeout_option, wait_option
 from ..output import success
 from ..session import Session
@@ -42,7 +42,8 @@ async def scale(session: Session, name: str, workers: int, pool: str, wait: bool
             raise Failure(f'cluster {name} has no pool "{pool}"; its pools: {there}', MISSING)
         if "minReplicas" in place:
             bounds = f"{place['minReplicas']} to {place['maxReplicas']}"
-            raise Failure(f"pool {pool} is scaled automatically, from {bounds}; `butlerctl cluster edit {name}`")
+            advice = f"`butlerctl cluster edit {name}{session.where}` changes that"
+            raise Failure(f"pool {pool} is scaled automatically, from {bounds}; {advice}", REFUSED)
         place["replicas"] = workers
         return {"spec": {"workers": {"pools": pools}}}
 

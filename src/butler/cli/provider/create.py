@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..lazy import Failure
+from ..lazy import UNREACHABLE, Failure
 from ..options import timeout_option, wait_option
 from ..output import document, next_steps, output_option, say, success
 from ..session import NoApi, Session
@@ -88,7 +88,8 @@ async def _accepted(session: Session, draft: Draft, what: str, is_dry: bool) -> 
         await creation.ask_platform(session, draft, what)
     except (ServiceUnavailable, NoApi) as error:
         if not is_dry:
-            raise Failure(str(error) if isinstance(error, NoApi) else f"{error}{session.remedy()}") from error
+            message = str(error) if isinstance(error, NoApi) else f"{error}{session.remedy()}"
+            raise Failure(message, UNREACHABLE) from error
         say(f"# not checked against a platform: {error}")
 
 

@@ -15,7 +15,7 @@ from kubekit.errors import AlreadyExists, Invalid, InvalidConfiguration, NotFoun
 from kubekit.model.resource import Address
 
 from .. import object_draft
-from ..lazy import Failure
+from ..lazy import MISSING, REFUSED, UNREACHABLE, USAGE, Failure
 from ..object_draft import Draft
 from ..output import say
 from ..session import Session
@@ -97,12 +97,14 @@ async def _sent(session: Session, draft: Draft, address: Address, what: str, *, 
     try:
         await session.client.create(draft, address, manager="butleradm", dry_run=dry_run)
     except AlreadyExists as error:
-        raise Failure(f"{what}: {_exists(draft)}") from error
+        raise Failure(f"{what}: {_exists(draft)}", REFUSED) from error
     except Invalid as error:
         raise object_draft.invalid(what, error, provider_draft.flag_for) from error
     except NotFound as error:
         is_kind = error.details is None or not error.details.name
-        raise Failure(session.not_a_platform("ProviderConfigs") if is_kind else f"{what}: {error}") from error
+        if is_kind:
+            raise Failure(session.not_a_platform("ProviderConfigs"), UNREACHABLE) from error
+        raise Failure(f"{what}: {error}", MISSING) from error
 
 
 def _exists(draft: Draft) -> str:
@@ -127,8 +129,8 @@ async def try_account(session: Session, config: ProviderConfig, secret: Draft | 
             finally:
                 await provider.close()
     except InvalidConfiguration as error:
-        refused = object_draft.refused(what, [provider_draft.problem_of(error)], provider_draft.flag_for)
-        raise Failure(f"{refused.message}\nnothing was created") from error
+        refused = object_draft.refused(what, [provider_draft.problem_of(error)], provider_draft.flag_for, USAGE)
+        raise Failure(f"{refused.message}\nnothing was created", refused.code) from error
     except ProviderError as error:
         raise Failure(f"{what}: {error}; {_NOTHING}") from error
     for line in told(checks):

@@ -14,7 +14,7 @@ from butler.api.credentials import canonical_keys, spellings
 from butler.api.shared import ProviderType
 
 from .. import prompts
-from ..lazy import Failure
+from ..lazy import USAGE, Failure
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -99,9 +99,9 @@ def _text_of(path: str) -> str:
     try:
         return sys.stdin.read() if path == "-" else Path(path).expanduser().read_text()
     except UnicodeDecodeError:
-        raise Failure(f"{path}: this is not text") from None
+        raise Failure(f"{path}: this is not text", USAGE) from None
     except OSError as error:
-        raise Failure(f"{path}: {error.strerror}") from error
+        raise Failure(f"{path}: {error.strerror}", USAGE) from error
 
 
 def _lines(path: str) -> dict[str, str]:
@@ -111,7 +111,7 @@ def _lines(path: str) -> dict[str, str]:
         if not line or line.startswith("#"):
             continue
         if (match := _LINE.fullmatch(line)) is None:
-            raise Failure(f"{path}: line {number} is not KEY=VALUE")
+            raise Failure(f"{path}: line {number} is not KEY=VALUE", USAGE)
         name, value = match.groups()
         is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
         found[name] = value[1:-1] if is_quoted else value

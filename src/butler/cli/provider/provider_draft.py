@@ -12,6 +12,7 @@ from butler.api.shared import ProviderType
 from kubekit.errors import OMITTED, FieldError, FieldProblem, InvalidConfiguration
 
 from .. import object_draft
+from ..lazy import USAGE
 from ..merge_patch import Change, merged, put
 from ..object_draft import Draft
 from ..session import Session
@@ -127,7 +128,7 @@ def typed(draft: Draft, what: str) -> ProviderConfig:
             return normalise(config)
         except InvalidConfiguration as error:
             found.append(problem_of(error))
-    raise object_draft.refused(what, found, flag_for)
+    raise object_draft.refused(what, found, flag_for, USAGE)
 
 
 def problem_of(error: InvalidConfiguration) -> FieldError:

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from ..merge_patch import Change, put
+from ..usage import Command
 
 TYPES = ("harvester", "nutanix", "proxmox", "aws", "azure", "gcp", "simulated", "external")
 
@@ -212,7 +213,7 @@ def keys_of(kind: str) -> dict[str, str]:
     return {name: f"Also spelled {', '.join(others)}." if others else "" for name, others in known.items()}
 
 
-class SectionCommand(click.Command):
+class SectionCommand(Command):
     """A command whose options depend on its `--type`."""
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
