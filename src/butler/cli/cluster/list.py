@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 _GONE = "Deleted"
+_LONGEST = "Provisioning"
+"""Phases that are still to come have room in a table that is watched."""
 
 
 @command
@@ -78,7 +80,8 @@ class Listing:
         import asyncio
 
         self._session.when_interrupted = "stopped watching; the clusters go on"
-        lines = Lines(self._headings(), [self._cells(row) for row in rows])
+        widest = [_LONGEST if heading == "PHASE" else "" for heading in self._headings()]
+        lines = Lines(self._headings(), [widest, *(self._cells(row) for row in rows)])
         if self._output in ("table", "wide") and not self._no_headers:
             click.echo("\n".join(lines.of([], no_headers=False)))
         for row in self._news(rows):
