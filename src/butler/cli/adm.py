@@ -13,6 +13,7 @@ from . import lazy
     cls=lazy.LazyGroup,
     commands_of={
         "apiserver": "butler.cli.apiserver:apiserver",
+        "completion": "butler.cli.completion:adm_completion",
         "provider": "butler.cli.provider:provider",
         "up": "butler.local.commands:up",
         "down": "butler.local.commands:down",

@@ -19,8 +19,7 @@ from .output import is_coloured, phase, plain
 
 _ENDS = ("Gone", *(one.value for one in ClusterPhase if one.is_usable))
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-_PLAIN_ENDS = ("Gone", *(one.value for one in ClusterPhase if one.is_usable))
-_SPINNER = "|/-\\"
+_PLAIN_SPINNER = "|/-\\"
 _UP, _CLEAR, _HIDE, _SHOW = "\x1b[{}A", "\x1b[2K", "\x1b[?25l", "\x1b[?25h"
 
 

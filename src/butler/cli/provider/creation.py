@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SECRETS = Address("", "v1", "Secret", "secrets", True)
 _GIVEN = ("pairs", "files", "env_file")
-_NOTHING = "nothing was created; --no-check creates it all the same"
+_NOTHING = "nothing was written; --no-check writes it all the same"
 
 
 def place_credentials(draft: Draft, given: Mapping[str, Any]) -> bool:
@@ -130,7 +130,7 @@ async def try_account(session: Session, config: ProviderConfig, secret: Draft | 
                 await provider.close()
     except InvalidConfiguration as error:
         refused = object_draft.refused(what, [provider_draft.problem_of(error)], provider_draft.flag_for, USAGE)
-        raise Failure(f"{refused.message}\nnothing was created", refused.code) from error
+        raise Failure(f"{refused.message}\nnothing was written", refused.code) from error
     except ProviderError as error:
         raise Failure(f"{what}: {error}; {_NOTHING}") from error
     for line in told(checks):

@@ -69,12 +69,18 @@ def gathered(kind: ProviderType, section: Mapping[str, Any], given: Mapping[str,
     """The entries of the Secret, as they are to be written; what neither they nor the section has is asked for.
 
     Raises Failure and UsageError, neither of which shows a value."""
+    found = said(kind, given)
+    for name in _missing(kind, section, found):
+        found[name] = _asked(kind, name)
+    return found
+
+
+def said(kind: ProviderType, given: Mapping[str, Any]) -> dict[str, str]:
+    """The entries of the Secret that are named. Raises Failure and UsageError, neither of which shows a value."""
     found = _lines(given["env_file"]) if given["env_file"] else {}
     found |= dict(_read(kind, text) for text in given["files"])
     found |= dict(_pair(text) for text in given["pairs"])
     _check_known(kind, found)
-    for name in _missing(kind, section, found):
-        found[name] = _asked(kind, name)
     return found
 
 

@@ -83,6 +83,15 @@ def drafted(session: Session, name: str | None, kind: str | None, given: Mapping
     return draft
 
 
+def changed(stored: Draft, given: Mapping[str, Any]) -> Draft:
+    """A provider that is there, with the flags on top of it. Raises UsageError."""
+    kind = stored["spec"].get("provider") or stored["spec"].get("type")
+    draft = {name: value for name, value in stored.items() if name != "status"}
+    for change in _changes(None, given):
+        draft = merged(draft, change)
+    return {**draft, "spec": merged(draft["spec"], section_flags.change_of(kind, given).get("spec", {}))}
+
+
 def _changes(kind: str | None, given: Mapping[str, Any]) -> Iterator[Change]:
     change: Change = {}
     if kind:
