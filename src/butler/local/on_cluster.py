@@ -77,11 +77,12 @@ async def attached(place: Home, options: Options, config: Config, *, simulate: b
         await system.install(client, simulated=simulate)
         controllers = _manager(client, CONTROLLERS, options)
         managers, port = [controllers], None
+        reachable: tuple[str, ...] = ()
         providers = await app.cluster_providers(client)
         if simulate:
             server = await stack.enter_async_context(options.server(place))
             world = await stack.enter_async_context(options.world(server, place))
-            port = server.port
+            port, reachable = server.port, options.remarks(server)
             app.add_controllers(controllers, world.connect, world.surroundings, providers, RecordingInstaller())
             managers.append(_manager(client, SIMULATION, options))
             simulated.add_stand_ins(managers[1], world, found.absent)
@@ -90,7 +91,7 @@ async def attached(place: Home, options: Options, config: Config, *, simulate: b
             connect = await stack.enter_async_context(app.connections())
             app.add_controllers(controllers, connect, Surroundings(), providers, RecordingInstaller())
         await stack.enter_async_context(working(managers))
-        yield Platform(client, tuple(managers), config.cluster.server, port, _remarks(found, simulate))
+        yield Platform(client, tuple(managers), config.cluster.server, port, (*_remarks(found, simulate), *reachable))
 
 
 def _manager(client: Client, name: str, options: Options) -> Manager:
