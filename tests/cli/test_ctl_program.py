@@ -148,7 +148,7 @@ def test_a_plan_for_a_cluster_that_exists_begins_with_what_it_is(user: User) -> 
     plan = json.loads(user("cluster", "plan", name, "--workers", "7", "-o", "json").out)
     assert sum(one["count"] for one in plan["machines"]) == 7
     assert user.read(name)["spec"]["workers"]["replicas"] == 3
-    refused = user("cluster", "plan", name, "--k8s-version", "v1.99.0", fails=1).err
+    refused = user("cluster", "plan", name, "--k8s-version", "v1.99.0", fails=2).err
     assert "spec.kubernetesVersion (--k8s-version)" in refused
     gone = json.loads(user("cluster", "plan", name, "--delete", "-o", "json").out)
     assert {"TenantCluster"} <= {one["kind"] for one in gone["changes"] if one["action"] == "delete"}

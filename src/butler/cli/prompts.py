@@ -48,8 +48,8 @@ def _answered() -> Iterator[None]:
     """A question that programs cannot answer, and need not."""
     try:
         yield
-    except click.Abort:
-        if is_somebody_there():
+    except click.Abort as abort:
+        if is_somebody_there() or not isinstance(abort.__context__, EOFError):
             raise
         click.echo(err=True)
         raise Failure(
