@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import importlib
 import json
+import os
 import re
 import uuid
 from collections.abc import AsyncIterator
@@ -26,6 +28,7 @@ class Account:
 
     def __init__(self, user: User, cloud: Any, url: str, key: str) -> None:
         self._user, self.cloud, self._url, self.key = user, cloud, url, key
+        self.kubectl = user.kubectl
         self.name = f"tiny-{uuid.uuid4().hex[:8]}"
 
     async def adm(self, *arguments: str, fails: int = 0, stdin: str = "") -> Ran:
@@ -56,7 +59,8 @@ class Account:
 async def account(user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Account]:
     place = tmp_path / "installed"
     place.mkdir()
-    user.environ["PYTHONPATH"] = str(install_example(place))
+    known = user.environ.get("PYTHONPATH", "")
+    user.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(install_example(place)), known]))
     monkeypatch.syspath_prepend(str(EXAMPLE / "tests"))
     fake = importlib.import_module("tinycloud_fake")
     cloud = fake.Tinycloud()
@@ -187,3 +191,47 @@ async def test_what_is_not_there_is_said_so(account: Account) -> None:
     for verb in ("delete", "images", "networks"):
         refused = await account.adm("provider", verb, "nowhere", fails=3)
         assert 'there is no provider "nowhere" in namespace butler-system' in refused.err
+
+
+def read(account: Account, kind: str, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(account.kubectl("get", kind, name, "-n", "butler-system", "-o", "json").out)
+    return found
+
+
+async def test_a_provider_is_changed_by_the_flags_that_made_it(account: Account) -> None:
+    await account.create("--no-check", "--max-clusters-per-team", "3", image="talos")
+    changed = await account.adm("provider", "update", account.name, "--setting", "image=flatcar", "--dry-run")
+    assert "  spec.external.settings.image: talos → flatcar\n" in changed.err
+    assert "Trying tinycloud from here:" in changed.err
+    assert read(account, "providerconfig", account.name)["spec"]["external"]["settings"]["image"] == "talos"
+    await account.adm("provider", "update", account.name, "--setting", "image=flatcar", "--max-nodes-per-team", "9")
+    spec = read(account, "providerconfig", account.name)["spec"]
+    assert spec["external"]["settings"]["image"] == "flatcar"
+    assert spec["external"]["settings"]["endpoint"], "what no flag names stays"
+    assert spec["limits"] == {"maxClustersPerTeam": 3, "maxNodesPerTeam": 9}
+    again = await account.adm("provider", "update", account.name, "--max-nodes-per-team", "9")
+    assert "nothing to change" in again.out
+
+
+async def test_an_update_that_does_not_work_changes_nothing(account: Account) -> None:
+    await account.create("--no-check")
+    before = read(account, "providerconfig", account.name)
+    refused = await account.adm("provider", "update", account.name, "--setting", "image=debian", fails=1)
+    assert "not every check passed; nothing was written; --no-check writes it all the same" in refused.err
+    where = ["--credentials-file", "apiKey=-"]
+    wrong = await account.adm("provider", "update", account.name, *where, stdin="wrong-canary-88ab", fails=1)
+    assert "canary" not in wrong.out + wrong.err
+    assert read(account, "providerconfig", account.name)["metadata"]["generation"] == before["metadata"]["generation"]
+
+
+async def test_new_credentials_take_the_place_of_the_old_ones_and_the_others_stay(account: Account) -> None:
+    await account.create("--no-check", "--credentials", "region=north", key="old-key")
+    told = await account.adm("provider", "update", account.name, "--credentials-file", "apiKey=-", stdin=account.key)
+    secret = f"{account.name}-credentials"
+    assert f"  Secret butler-system/{secret}: apiKey changes\n" in told.err
+    assert account.key not in told.out + told.err
+    data = read(account, "secret", secret)["data"]
+    assert {name: base64.b64decode(value).decode() for name, value in data.items()} == {
+        "apiKey": account.key,
+        "region": "north",
+    }

@@ -10,6 +10,8 @@ import pytest
 
 from butler.engines.capi.kinds import Cluster
 from butler.engines.kamaji.kinds import TenantControlPlane
+from butler.local import doctor, status
+from butler.local.checks.finding import Verdict
 from butler.local.home import Home
 from butler.local.installation import install_definitions
 from butler.local.on_cluster import attached, definitions, survey
@@ -94,3 +96,23 @@ async def test_one_replica_leads(server: Server, tmp_path: Path) -> None:
         assert [manager.leadership is not None and manager.leadership.holds() for manager in second.managers] == [
             False
         ] * 2
+
+
+async def test_a_platform_on_a_cluster_is_looked_at_by_its_kubeconfig(server: Server, tmp_path: Path) -> None:
+    before = await status.collect_on_cluster(server.kubeconfig)
+    assert before.problems == [
+        f"this is no platform yet; make it one with: butleradm up --kubeconfig {server.kubeconfig}"
+    ]
+    ill = [one for one in await doctor.examine_cluster(server.kubeconfig) if one.verdict is Verdict.FAIL]
+    assert [(one.subject, one.remedy) for one in ill] == [
+        ("platform", f"start the controllers: butleradm up --kubeconfig {server.kubeconfig}")
+    ]
+    async with attached(place_in(tmp_path), Options(delays=NONE), config_of(server), simulate=True):
+        report = await status.collect_on_cluster(server.kubeconfig)
+        assert (report.running, report.healthy, report.clusters) == (True, True, {})
+        assert (report.leader or "").endswith(" leads")
+        findings = await doctor.examine_cluster(server.kubeconfig)
+        assert {"API", "platform", "definitions", "controllers"} <= {one.subject for one in findings}
+        assert [one for one in findings if one.verdict is Verdict.FAIL and one.subject != "definitions"] == []
+    after = await status.collect_on_cluster(server.kubeconfig)
+    assert (after.running, after.problems[0].startswith("controllers: none leads")) == (False, True)

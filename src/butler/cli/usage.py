@@ -66,7 +66,7 @@ def no_such_command(name: str, context: click.Context, known: Iterable[str]) -> 
     from difflib import get_close_matches
 
     path, known = context.command_path, [*known]
-    close = [f"{path} {one}" for one in get_close_matches(name, known)]
+    close = [f"{path} {one}" for one in get_close_matches(name, known, 1)]
     if not close and context.parent is None:
         close = [*_elsewhere(name)]
     advice = " or ".join(f"`{one}`" for one in close)
