@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import importlib
 import json
+import os
 import re
 import uuid
 from collections.abc import AsyncIterator
@@ -26,6 +28,7 @@ class Account:
 
     def __init__(self, user: User, cloud: Any, url: str, key: str) -> None:
         self._user, self.cloud, self._url, self.key = user, cloud, url, key
+        self.kubectl = user.kubectl
         self.name = f"tiny-{uuid.uuid4().hex[:8]}"
 
     async def adm(self, *arguments: str, fails: int = 0, stdin: str = "") -> Ran:
@@ -56,7 +59,8 @@ class Account:
 async def account(user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Account]:
     place = tmp_path / "installed"
     place.mkdir()
-    user.environ["PYTHONPATH"] = str(install_example(place))
+    known = user.environ.get("PYTHONPATH", "")
+    user.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(install_example(place)), known]))
     monkeypatch.syspath_prepend(str(EXAMPLE / "tests"))
     fake = importlib.import_module("tinycloud_fake")
     cloud = fake.Tinycloud()
@@ -86,7 +90,7 @@ async def test_an_account_that_is_not_well_is_not_written(account: Account, opti
     refused = await account.create(*option, image="debian", fails=1)
     assert "FAILED  image        Image debian." in refused.err
     assert "Upload it first." in refused.err
-    assert "nothing was created; --no-check creates it all the same" in refused.err
+    assert "nothing was written; --no-check writes it all the same" in refused.err
     assert not account.exists("providerconfig", account.name)
     assert not account.exists("secret", f"{account.name}-credentials")
 
@@ -94,7 +98,7 @@ async def test_an_account_that_is_not_well_is_not_written(account: Account, opti
 async def test_wrong_credentials_are_said_and_not_shown(account: Account) -> None:
     refused = await account.create(key="wrong-canary-88ab", fails=1)
     assert "tinycloud: " in refused.err
-    assert "nothing was created" in refused.err
+    assert "nothing was written" in refused.err
     assert "wrong-canary-88ab" not in refused.out + refused.err
 
 
@@ -150,7 +154,7 @@ async def test_the_secret_stays_otherwise(account: Account) -> None:
 
 async def test_who_does_not_say_yes_keeps_it(account: Account) -> None:
     await account.create("--no-check")
-    asked = await account.adm("provider", "delete", account.name, stdin="n\n", fails=130)
+    asked = await account.adm("provider", "delete", account.name, stdin="n\n", fails=1)
     assert f"Delete provider butler-system/{account.name} (tinycloud)?" in asked.err
     assert account.exists("providerconfig", account.name)
 
@@ -166,7 +170,7 @@ async def test_a_provider_that_is_used_stays_and_its_users_are_named(account: Ac
         "diskGB": 10,
     }
     account.write("MachineRequest", account.name, spec)
-    refused = await account.adm("provider", "delete", account.name, "--yes", fails=1)
+    refused = await account.adm("provider", "delete", account.name, "--yes", fails=7)
     assert f"is used by MachineRequest butler-system/{account.name};" in refused.err
     assert account.exists("providerconfig", account.name)
     account.remove("machinerequest", account.name)
@@ -180,7 +184,7 @@ async def test_a_secret_that_another_provider_has_too_stays(account: Account) ->
         "provider", "create", other, "--type", "external", "--external-name", "tinycloud",
         "--secret", f"{account.name}-credentials", "--no-check",
     )  # fmt: skip
-    refused = await account.adm("provider", "delete", account.name, "--yes", "--with-secret", fails=1)
+    refused = await account.adm("provider", "delete", account.name, "--yes", "--with-secret", fails=7)
     assert f"has the credentials of provider butler-system/{other} too" in refused.err
     assert account.exists("providerconfig", account.name)
 
@@ -189,3 +193,47 @@ async def test_what_is_not_there_is_said_so(account: Account) -> None:
     for verb in ("delete", "images", "networks"):
         refused = await account.adm("provider", verb, "nowhere", fails=3)
         assert 'there is no provider "nowhere" in namespace butler-system' in refused.err
+
+
+def read(account: Account, kind: str, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(account.kubectl("get", kind, name, "-n", "butler-system", "-o", "json").out)
+    return found
+
+
+async def test_a_provider_is_changed_by_the_flags_that_made_it(account: Account) -> None:
+    await account.create("--no-check", "--max-clusters-per-team", "3", image="talos")
+    changed = await account.adm("provider", "update", account.name, "--setting", "image=flatcar", "--dry-run")
+    assert "  spec.external.settings.image: talos → flatcar\n" in changed.err
+    assert "Trying tinycloud from here:" in changed.err
+    assert read(account, "providerconfig", account.name)["spec"]["external"]["settings"]["image"] == "talos"
+    await account.adm("provider", "update", account.name, "--setting", "image=flatcar", "--max-nodes-per-team", "9")
+    spec = read(account, "providerconfig", account.name)["spec"]
+    assert spec["external"]["settings"]["image"] == "flatcar"
+    assert spec["external"]["settings"]["endpoint"], "what no flag names stays"
+    assert spec["limits"] == {"maxClustersPerTeam": 3, "maxNodesPerTeam": 9}
+    again = await account.adm("provider", "update", account.name, "--max-nodes-per-team", "9")
+    assert "nothing to change" in again.out
+
+
+async def test_an_update_that_does_not_work_changes_nothing(account: Account) -> None:
+    await account.create("--no-check")
+    before = read(account, "providerconfig", account.name)
+    refused = await account.adm("provider", "update", account.name, "--setting", "image=debian", fails=1)
+    assert "not every check passed; nothing was written; --no-check writes it all the same" in refused.err
+    where = ["--credentials-file", "apiKey=-"]
+    wrong = await account.adm("provider", "update", account.name, *where, stdin="wrong-canary-88ab", fails=1)
+    assert "canary" not in wrong.out + wrong.err
+    assert read(account, "providerconfig", account.name)["metadata"]["generation"] == before["metadata"]["generation"]
+
+
+async def test_new_credentials_take_the_place_of_the_old_ones_and_the_others_stay(account: Account) -> None:
+    await account.create("--no-check", "--credentials", "region=north", key="old-key")
+    told = await account.adm("provider", "update", account.name, "--credentials-file", "apiKey=-", stdin=account.key)
+    secret = f"{account.name}-credentials"
+    assert f"  Secret butler-system/{secret}: apiKey changes\n" in told.err
+    assert account.key not in told.out + told.err
+    data = read(account, "secret", secret)["data"]
+    assert {name: base64.b64decode(value).decode() for name, value in data.items()} == {
+        "apiKey": account.key,
+        "region": "north",
+    }

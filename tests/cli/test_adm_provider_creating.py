@@ -281,24 +281,24 @@ def test_wrong_usage_says_what_would_be_right(user: User, arguments: tuple[str, 
 )
 def test_a_field_that_cannot_stay_is_named_with_its_flag(user: User, arguments: tuple[str, ...], said: str) -> None:
     name = new_name()
-    assert said in user.adm("provider", "create", name, *arguments, "--no-check", fails=1).err
+    assert said in user.adm("provider", "create", name, *arguments, "--no-check", fails=2).err
     assert not exists(user, "providerconfig", name)
 
 
 def test_nothing_is_taken_over(user: User) -> None:
     name = new_name()
     user.adm("provider", "create", name, "--type", "simulated", "--no-check")
-    again = user.adm("provider", "create", name, "--type", "simulated", "--no-check", fails=1)
+    again = user.adm("provider", "create", name, "--type", "simulated", "--no-check", fails=7)
     assert f"there is one already; `butleradm provider get {name}` shows it" in again.err
     other, credentials = new_name(), ("--credentials", "username=a", "--credentials-file", "password=-")
     user.kubectl("create", "secret", "generic", f"{other}-credentials", "-n", "butler-system")
-    refused = user.adm("provider", "create", other, *NUTANIX, *credentials, "--no-check", stdin="x", fails=1)
+    refused = user.adm("provider", "create", other, *NUTANIX, *credentials, "--no-check", stdin="x", fails=7)
     assert f"--secret {other}-credentials uses it" in refused.err
     assert not exists(user, "providerconfig", other)
 
 
 def test_a_file_that_is_not_there_is_one_line(user: User) -> None:
-    refused = user.adm("provider", "create", "x", *NUTANIX, "--credentials-file", "password=/no/where", fails=1)
+    refused = user.adm("provider", "create", "x", *NUTANIX, "--credentials-file", "password=/no/where", fails=2)
     assert refused.err == "butleradm: /no/where: No such file or directory\n"
 
 
@@ -308,8 +308,8 @@ def test_a_platform_that_does_not_answer_is_said_with_what_may_help(user: User, 
     kubeconfig["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1"
     file.write_text(yaml.safe_dump(kubeconfig))
     arguments = ("provider", "create", "x", "--type", "simulated", "--kubeconfig", str(file))
-    assert "`butleradm up` starts a platform on this computer" in user.adm(*arguments, fails=1).err
-    assert "`butleradm up` starts a platform" in user.adm("provider", "list", "--kubeconfig", str(file), fails=1).err
+    assert "`butleradm up` starts a platform on this computer" in user.adm(*arguments, fails=6).err
+    assert "`butleradm up` starts a platform" in user.adm("provider", "list", "--kubeconfig", str(file), fails=6).err
 
 
 def test_a_draft_needs_no_platform(user: User) -> None:

@@ -105,7 +105,7 @@ def test_a_kubeconfig_variable_that_names_nothing_is_an_error(home: Home) -> Non
 
 
 def test_nothing_at_all_says_how_to_begin(user: User) -> None:
-    refused = user("cluster", "list", fails=1, KUBECONFIG="")
+    refused = user("cluster", "list", fails=6, KUBECONFIG="")
     assert "start a platform with `butleradm up`" in refused.err
 
 
@@ -134,7 +134,7 @@ def test_an_api_without_butlers_kinds_is_named_with_a_remedy(user: User, bare: S
         ["scale", "a", "-w", "1"],
         ["destroy", "a", "-y"],
     ):
-        refused = user("cluster", *words, *where, fails=1).err
+        refused = user("cluster", *words, *where, fails=6).err
         assert f'context "butler" of {bare.kubeconfig}) is not a Butler platform' in refused
         assert "--kubeconfig or --context" in refused
 
@@ -143,7 +143,7 @@ def test_an_api_that_does_not_answer_is_named(user: User, tmp_path: Path) -> Non
     path = tmp_path / "kubeconfig"
     path.write_text(CONFIG.replace("SERVER", "127.0.0.1:1"))
     for words in (["list"], ["create", "a"]):
-        refused = user("cluster", *words, "--kubeconfig", str(path), fails=1).err
+        refused = user("cluster", *words, "--kubeconfig", str(path), fails=6).err
         assert "127.0.0.1:1: Connection refused" in refused
         assert "butleradm up" in refused
 

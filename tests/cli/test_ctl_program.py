@@ -108,6 +108,15 @@ def test_each_shell_gets_a_script(user: User, shell: str, sign: str) -> None:
     assert "_BUTLERCTL_COMPLETE" in script
 
 
+def test_administrators_get_completion_with_the_names_of_their_providers(user: User) -> None:
+    script = user.adm("completion", "bash").out
+    assert "_BUTLERADM_COMPLETE" in script
+    asked = {"_BUTLERADM_COMPLETE": "bash_complete", "COMP_WORDS": "butleradm provider get sim", "COMP_CWORD": "3"}
+    assert user.adm(**asked).out.split() == ["plain,simulated"]
+    asked = {"_BUTLERADM_COMPLETE": "bash_complete", "COMP_WORDS": "butleradm provider update simulated --boot"}
+    assert user.adm(**asked, COMP_CWORD="4").out.split() == ["plain,--boot-delay"]
+
+
 def test_an_unknown_shell_is_wrong_usage(user: User) -> None:
     user("completion", "tcsh", fails=2)
 
@@ -148,7 +157,7 @@ def test_a_plan_for_a_cluster_that_exists_begins_with_what_it_is(user: User) -> 
     plan = json.loads(user("cluster", "plan", name, "--workers", "7", "-o", "json").out)
     assert sum(one["count"] for one in plan["machines"]) == 7
     assert user.read(name)["spec"]["workers"]["replicas"] == 3
-    refused = user("cluster", "plan", name, "--k8s-version", "v1.99.0", fails=1).err
+    refused = user("cluster", "plan", name, "--k8s-version", "v1.99.0", fails=2).err
     assert "spec.kubernetesVersion (--k8s-version)" in refused
     gone = json.loads(user("cluster", "plan", name, "--delete", "-o", "json").out)
     assert {"TenantCluster"} <= {one["kind"] for one in gone["changes"] if one["action"] == "delete"}

@@ -29,10 +29,20 @@ def test_defaults_and_choices_are_told() -> None:
 
 
 def test_what_every_command_takes_is_told_once() -> None:
-    assert PAGE.count("| `--kubeconfig` FILE |") <= 2
+    assert PAGE.count("| `--kubeconfig` FILE |") <= 4, "for all, for up, status and doctor"
     assert "--kubeconfig" not in section("butlerctl cluster list")
 
 
 def test_every_exit_code_is_documented() -> None:
-    codes = [lazy.OK, lazy.FAILED, lazy.USAGE, lazy.MISSING, lazy.DENIED, lazy.TIMED_OUT, lazy.INTERRUPTED]
+    codes = [
+        lazy.OK,
+        lazy.FAILED,
+        lazy.USAGE,
+        lazy.MISSING,
+        lazy.DENIED,
+        lazy.TIMED_OUT,
+        lazy.UNREACHABLE,
+        lazy.REFUSED,
+    ]
+    codes.append(lazy.INTERRUPTED)
     assert all(f"\n| {code} | " in PAGE for code in codes)

@@ -186,7 +186,7 @@ def test_labels_and_taints_of_a_pool_reach_its_nodes() -> None:
         (
             {"replicas": 4, "upToDateReplicas": 2, "readyReplicas": 3},
             "WorkersProvisioning",
-            "3 of 3 workers are ready, 2 to be replaced",
+            "3 of 3 workers are ready",
             True,
         ),
         (
@@ -319,4 +319,31 @@ def test_one_more_than_wanted_is_not_counted_as_ready() -> None:
     wanted, sight = cluster(workers={"replicas": 2}), surroundings()
     *_, deployment = Workers().manifests(scope_of(wanted, sight))
     exists(sight, deployment, replicas=3, upToDateReplicas=1, readyReplicas=3)
-    assert Workers().verdict(scope_of(wanted, sight)).message == "2 of 2 workers are ready, 2 to be replaced"
+    assert Workers().verdict(scope_of(wanted, sight)).message == "2 of 2 workers are ready"
+
+
+def machine_set(name: str, deployment: Manifest, replicas: int, version: str | None = None) -> kinds.MachineSetSeen:
+    """A set of machines of a deployment, as it is to be now, or of another version."""
+    look = {**deployment.body["spec"]["template"]["spec"]}
+    labels = deployment.body["spec"]["template"]["metadata"]["labels"]
+    return msgspec.convert(
+        {
+            "metadata": {"name": name, "namespace": INSIDE, "labels": labels},
+            "spec": {"replicas": replicas, "template": {"spec": look | ({"version": version} if version else {})}},
+            "status": {"replicas": replicas},
+        },
+        kinds.MachineSetSeen,
+    )
+
+
+def test_machines_of_another_look_are_to_be_replaced_and_new_ones_are_not() -> None:
+    """New machines are not counted as up to date at once, and would look as if they had to go."""
+    wanted, sight = cluster(workers={"replicas": 2}), surroundings()
+    *_, deployment = Workers().manifests(scope_of(wanted, sight))
+    exists(sight, deployment, replicas=2, upToDateReplicas=1, readyReplicas=1)
+    sight.put(kinds.MachineSetSeen, [machine_set("new", deployment, 2)])
+    assert Workers().verdict(scope_of(wanted, sight)).message == "1 of 2 workers are ready"
+    exists(sight, deployment, replicas=3, upToDateReplicas=1, readyReplicas=2)
+    sight.put(kinds.MachineSetSeen, [machine_set("new", deployment, 2), machine_set("old", deployment, 1, "v1.31.0")])
+    verdict = Workers().verdict(scope_of(wanted, sight))
+    assert (verdict.message, verdict.changing) == ("2 of 2 workers are ready, 1 to be replaced", True)

@@ -1,4 +1,4 @@
-"""The documents: what they link to exists, and the tours name no module without a link."""
+"""The documents: what they link to exists, all are found, and the tours name no module without a link."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [
     *ROOT.glob("*.md"),
     *(ROOT / "docs").rglob("*.md"),
@@ -31,6 +31,29 @@ def links(document: Path) -> list[str]:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_link_leads_somewhere(document: Path) -> None:
     assert [target for target in links(document) if not (document.parent / target).exists()] == []
+
+
+def test_the_index_leads_to_every_page_and_the_readme_to_the_index() -> None:
+    index = ROOT / "docs" / "README.md"
+    assert index in targets(ROOT / "README.md")
+    seen, ahead = {index}, [index]
+    while ahead:
+        found = [page for page in targets(ahead.pop()) if page.suffix == ".md" and page not in seen]
+        seen |= {*found}
+        ahead += found
+    pages = {*(ROOT / "docs").rglob("*.md"), *(ROOT / "kubekit" / "docs").rglob("*.md")}
+    assert sorted(str(page.relative_to(ROOT)) for page in pages - seen) == []
+
+
+def test_the_index_names_the_tutorial_guides_and_references_itself() -> None:
+    index = ROOT / "docs" / "README.md"
+    folders = ("tutorial", "howto", "reference", "explanation", "adr")
+    pages = {page for folder in folders for page in (ROOT / "docs" / folder).rglob("*.md")}
+    assert sorted(str(page.relative_to(ROOT)) for page in pages - targets(index)) == []
+
+
+def targets(document: Path) -> set[Path]:
+    return {(document.parent / target).resolve() for target in links(document)}
 
 
 @pytest.mark.parametrize("tour", TOURS, ids=lambda path: str(path.relative_to(ROOT)))

@@ -11,6 +11,8 @@ import pytest
 
 from butler.engines.capi.kinds import Cluster
 from butler.engines.kamaji.kinds import TenantControlPlane
+from butler.local import doctor, status
+from butler.local.checks.finding import Verdict
 from butler.local.home import Home
 from butler.local.installation import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, install_definitions
 from butler.local.on_cluster import attached, definitions, survey
@@ -142,3 +144,21 @@ async def test_a_port_that_is_taken_is_noticed_before_anything_is_written(server
         async with attached(place_in(tmp_path), Options(server.port), config_of(server), simulate=True):
             pass
     assert (await DirectClient(server.root).list(DEFINITION)).items == ()
+
+
+async def test_a_platform_on_a_cluster_is_looked_at_by_its_kubeconfig(server: Server, tmp_path: Path) -> None:
+    before = await status.collect_on_cluster(server.kubeconfig)
+    assert before.problems == [f"this is no platform yet; `butleradm up --kubeconfig {server.kubeconfig}` makes it one"]
+    ill = [one for one in await doctor.examine_cluster(server.kubeconfig) if one.verdict is Verdict.FAIL]
+    assert [(one.subject, one.remedy) for one in ill] == [
+        ("platform", f"start the controllers: `butleradm up --kubeconfig {server.kubeconfig}`")
+    ]
+    async with attached(place_in(tmp_path), Options(delays=NONE), config_of(server), simulate=True):
+        report = await status.collect_on_cluster(server.kubeconfig)
+        assert (report.running, report.healthy, report.clusters) == (True, True, {})
+        assert (report.leader or "").endswith(" leads")
+        findings = await doctor.examine_cluster(server.kubeconfig)
+        assert {"API", "platform", "definitions", "controllers"} <= {one.subject for one in findings}
+        assert [one for one in findings if one.verdict is Verdict.FAIL and one.subject != "definitions"] == []
+    after = await status.collect_on_cluster(server.kubeconfig)
+    assert (after.running, after.problems[0].startswith("controllers: none leads")) == (False, True)

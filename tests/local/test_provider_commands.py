@@ -54,7 +54,7 @@ def test_a_provider_is_made_used_and_deleted(started: Shell) -> None:
     assert "ok      capacity   0 of 2 machines" in made.err
     assert started.butlerctl("cluster", "create", "shop", "--provider", "second", "--wait").code == 0
     refused = started.butleradm("provider", "delete", "second", "--yes")
-    assert refused.code == 1
+    assert refused.code == 7
     assert "is used by TenantCluster butler-tenants/shop; it can go when" in refused.err
     assert started.butlerctl("cluster", "destroy", "shop", "--yes").code == 0
     gone = started.butleradm("provider", "delete", "second", "--yes")

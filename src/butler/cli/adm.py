@@ -14,6 +14,7 @@ from .verbosity import verbose_option
     cls=lazy.LazyGroup,
     commands_of={
         "apiserver": "butler.cli.apiserver:apiserver",
+        "completion": "butler.cli.completion:adm_completion",
         "provider": "butler.cli.provider:provider",
         "up": "butler.local.commands:up",
         "down": "butler.local.commands:down",

@@ -13,6 +13,7 @@ import click
 
 from kubekit.clock import SystemClock
 
+from .lazy import LazyGroup
 from .output import document, output_option, plain
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ data_option = click.option(
 )
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=LazyGroup, invoke_without_command=True)
 @data_option
 @click.option("--port", default=6443, show_default=True, type=click.IntRange(0, 65535), help="0 chooses a free one.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")

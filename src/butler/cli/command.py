@@ -14,6 +14,7 @@ import click
 from . import completion
 from .lazy import INTERRUPTED
 from .session import Session, Wishes
+from .usage import Command
 from .verbosity import verbose_option
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -61,7 +62,7 @@ def connection_options(function: F, place: NamespaceChoice = CLUSTERS) -> F:
 
 
 def command(
-    function: Callable[..., Any], place: NamespaceChoice = CLUSTERS, cls: type[click.Command] = click.Command
+    function: Callable[..., Any], place: NamespaceChoice = CLUSTERS, cls: type[click.Command] = Command
 ) -> click.Command:
     """A command out of a function whose first parameter is the Session; it may be a coroutine function."""
 

@@ -7,39 +7,42 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .usage import Command
+
 if TYPE_CHECKING:
     from .session import Session, Wishes
 
 _PATIENCE = 2.0
 """Seconds after which someone who pressed Tab is not interested any more."""
-_HOW = {
-    "bash": "eval \"$(butlerctl completion bash)\"        # in ~/.bashrc",
-    "zsh": "eval \"$(butlerctl completion zsh)\"         # in ~/.zshrc",
-    "fish": "butlerctl completion fish | source         # in ~/.config/fish/config.fish",
-}  # fmt: skip
+_SHELLS = ("bash", "zsh", "fish")
 
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
-@click.command()
-@click.argument("shell", type=click.Choice(list(_HOW)))
-@click.pass_context
-def completion(context: click.Context, shell: str) -> None:
-    """Print the completion script for SHELL.
+def _completion_of(program: str, names: str) -> click.Command:
+    """The command that prints the scripts of a program."""
 
-    Names of clusters, providers and versions are completed as they are at that moment.
+    @click.command("completion", cls=Command)
+    @click.argument("shell", type=click.Choice(_SHELLS))
+    def completion(shell: str) -> None:
+        from click.shell_completion import get_completion_class
+
+        kind = get_completion_class(shell)
+        assert kind is not None, "the choices are those click knows"
+        root = click.get_current_context().find_root().command
+        click.echo(kind(root, {}, program, f"_{program.upper()}_COMPLETE").source())
+
+    completion.help = f"""Print the completion script for SHELL.
+
+    {names} are completed as they are at that moment.
 
     \b
     Example:
-      eval "$(butlerctl completion bash)"
+      eval "$({program} completion bash)"          # in ~/.bashrc
+      eval "$({program} completion zsh)"           # in ~/.zshrc
+      {program} completion fish | source           # in ~/.config/fish/config.fish
     """
-    from click.shell_completion import get_completion_class
-
-    root = context.find_root()
-    name = root.info_name or "butlerctl"
-    kind = get_completion_class(shell)
-    assert kind is not None, "the choices are those click knows"
-    click.echo(kind(root.command, {}, name, f"_{name.upper()}_COMPLETE").source())
+    return completion
 
 
 def _quietly(complete: Callable[[Session], Iterable[str]]) -> Completer:
@@ -114,3 +117,7 @@ def namespaces(session: Session) -> Iterable[str]:
 
     found = session.reader.list(Address("", "v1", "Namespace", "namespaces", False))
     return (one["metadata"]["name"] for one in found.items)
+
+
+completion = _completion_of("butlerctl", "Names of clusters, providers and versions")
+adm_completion = _completion_of("butleradm", "Names of providers")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib
 import os
 import sys
 from collections.abc import Mapping
@@ -13,12 +12,23 @@ import click
 
 from kubekit.errors import KubeError
 
-OK, FAILED, USAGE, MISSING, DENIED, TIMED_OUT = 0, 1, 2, 3, 4, 5
-"""Exit codes: done, error, wrong usage, not found, denied, timed out."""
+from .usage import Command, loaded, no_such_command
+
+OK, FAILED, USAGE, MISSING, DENIED, TIMED_OUT, UNREACHABLE, REFUSED = 0, 1, 2, 3, 4, 5, 6, 7
+"""Exit codes: done, error, wrong usage, not found, denied, timed out, nobody answers, not accepted as things are."""
 INTERRUPTED = 130
 """The exit code of whatever Ctrl-C ended, as shells have it."""
 
-_BY_REASON = {"NotFound": MISSING, "Forbidden": DENIED, "Unauthorized": DENIED, "Timeout": TIMED_OUT}
+_BY_REASON = {
+    "NotFound": MISSING,
+    "Forbidden": DENIED,
+    "Unauthorized": DENIED,
+    "Timeout": TIMED_OUT,
+    "ServiceUnavailable": UNREACHABLE,
+    "Invalid": USAGE,
+    "AlreadyExists": REFUSED,
+    "Conflict": REFUSED,
+}
 
 
 class Failure(click.ClickException):
@@ -31,6 +41,8 @@ class Failure(click.ClickException):
 
 class LazyGroup(click.Group):
     """A group whose commands are named by `module:attribute`; some may have another name that help does not list."""
+
+    command_class = Command
 
     def __init__(
         self,
@@ -49,9 +61,16 @@ class LazyGroup(click.Group):
         place = self._commands_of.get(self._also.get(name, name))
         if place is None:
             return super().get_command(context, name)
-        module, _, attribute = place.partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
+        command: click.Command = loaded(place)
         return command
+
+    def resolve_command(
+        self, context: click.Context, words: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        is_known = words[0].startswith("-") or self.get_command(context, words[0]) is not None
+        if not is_known and not context.resilient_parsing:
+            raise no_such_command(words[0], context, self.list_commands(context))
+        return super().resolve_command(context, words)
 
 
 def run(group: click.Group, name: str, *, is_brief: bool = False) -> NoReturn:

@@ -14,7 +14,8 @@ import msgspec
 from kubekit.errors import Cause, FieldError, FieldProblem, Invalid
 from kubekit.model.resource import Address, ObjectMeta, Resource
 
-from .lazy import Failure
+from .lazy import REFUSED, USAGE, Failure
+from .usage import as_typed
 
 Draft = dict[str, Any]
 """An object as it goes over the wire."""
@@ -49,7 +50,7 @@ def read(filename: str, address: Address) -> Draft:
     try:
         text = sys.stdin.read() if filename == "-" else Path(filename).read_text()
     except (OSError, UnicodeDecodeError) as error:
-        raise Failure(f"{shown}: {getattr(error, 'strerror', None) or 'this is not text'}") from error
+        raise Failure(f"{shown}: {getattr(error, 'strerror', None) or 'this is not text'}", USAGE) from error
     return parsed(text, shown, address)
 
 
@@ -60,16 +61,16 @@ def parsed(text: str, shown: str, address: Address) -> Draft:
     try:
         documents = [one for one in yaml.load_all(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)) if one]
     except yaml.YAMLError as error:
-        raise Failure(f"{shown}: this is not YAML: {_yaml_problem(error)}") from error
+        raise Failure(f"{shown}: this is not YAML: {_yaml_problem(error)}", USAGE) from error
     found = [one for one in documents if isinstance(one, dict) and one.get("kind") == address.kind]
     if len(found) != 1:
-        raise Failure(f"{shown}: needs exactly one {address.kind}, and has {len(found) or 'none'}")
+        raise Failure(f"{shown}: needs exactly one {address.kind}, and has {len(found) or 'none'}", USAGE)
     draft: Draft = found[0]
     if draft.get("apiVersion") != address.api_version:
-        raise Failure(f"{shown}: apiVersion: {draft.get('apiVersion')!r} must be {address.api_version}")
+        raise Failure(f"{shown}: apiVersion: {draft.get('apiVersion')!r} must be {address.api_version}", USAGE)
     for part in ("metadata", "spec"):
         if not isinstance(draft.setdefault(part, {}), dict):
-            raise Failure(f"{shown}: {part}: must be a mapping of names to values")
+            raise Failure(f"{shown}: {part}: must be a mapping of names to values", USAGE)
     return _plain(draft)
 
 
@@ -93,6 +94,10 @@ def converted(draft: Draft, kind: type[R], found: list[FieldError]) -> R:
             return msgspec.convert(rest, kind)
         except msgspec.ValidationError as error:
             problem = _wrong_type(rest, str(error))
+        if problem.problem is FieldProblem.REQUIRED:
+            told = {one.path for one in found}
+            found += [one for one in _missing_fields(rest, kind) if one.path not in told] or [problem]
+            break
         found.append(problem)
         if not _drop(rest, problem.path):
             break
@@ -102,19 +107,19 @@ def converted(draft: Draft, kind: type[R], found: list[FieldError]) -> R:
 def invalid(what: str, error: Invalid, flag_for: FlagFor) -> Failure:
     """A refusal of the API, field by field."""
     causes = error.details.causes if error.details else ()
-    return refused(what, causes, flag_for) if causes else Failure(f"{what}: {error}")
+    return refused(what, causes, flag_for, USAGE) if causes else Failure(f"{what}: {error}", USAGE)
 
 
-def refused(what: str, problems: Iterable[FieldError | Cause], flag_for: FlagFor) -> Failure:
+def refused(what: str, problems: Iterable[FieldError | Cause], flag_for: FlagFor, code: int = REFUSED) -> Failure:
     """One line for each field that cannot stay: which, what it is, and what would be right."""
     lines = dict.fromkeys(_line(problem, flag_for) for problem in problems)
-    return Failure("\n".join([f"{what}:", *lines]))
+    return Failure("\n".join([f"{what}:", *lines]), code)
 
 
 def _line(problem: FieldError | Cause, flag_for: FlagFor) -> str:
     path = problem.path if isinstance(problem, FieldError) else problem.field
     text = problem.body() if isinstance(problem, FieldError) else problem.message
-    flag = flag_for(path)
+    flag = as_typed(flag_for(path))
     return f"  {path} ({flag}): {text}" if flag else f"  {path}: {text}"
 
 
@@ -155,6 +160,31 @@ def _drop(value: Any, path: str) -> bool:
     return isinstance(below, dict) and below.pop(name, None) is not None
 
 
+def _missing_fields(draft: Draft, kind: type[Resource]) -> Iterator[FieldError]:
+    """Fields of the spec that there have to be."""
+    from kubekit.model.crd import schema_of
+
+    yield from _missing(draft["spec"], schema_of(kind)["properties"]["spec"], "spec")
+
+
+def _missing(value: Any, schema: dict[str, Any], path: str) -> Iterator[FieldError]:
+    for place, below, known in _children(value, schema, path):
+        yield from _missing(below, known, place)
+    if isinstance(value, dict):
+        for name in schema.get("required", ()):
+            if name not in value:
+                yield FieldError(FieldProblem.REQUIRED, f"{path}.{name}")
+
+
+def _children(value: Any, schema: dict[str, Any], path: str) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+    """What is below a value and in its schema."""
+    if isinstance(value, list) and "items" in schema:
+        yield from ((f"{path}[{index}]", item, schema["items"]) for index, item in enumerate(value))
+    if isinstance(value, dict):
+        known = schema.get("properties", {})
+        yield from ((f"{path}.{name}", below, known[name]) for name, below in value.items() if name in known)
+
+
 def unknown_fields(draft: Draft, kind: type[Resource]) -> Iterator[FieldError]:
     """Fields of the spec that the kind does not have: a slip of the pen, most often."""
     from kubekit.model.crd import schema_of
@@ -163,16 +193,12 @@ def unknown_fields(draft: Draft, kind: type[Resource]) -> Iterator[FieldError]:
 
 
 def _unknown(value: Any, schema: dict[str, Any], path: str) -> Iterator[FieldError]:
-    if isinstance(value, list) and "items" in schema:
-        for index, item in enumerate(value):
-            yield from _unknown(item, schema["items"], f"{path}[{index}]")
+    for place, below, part in _children(value, schema, path):
+        yield from _unknown(below, part, place)
     known = schema.get("properties")
     if not isinstance(value, dict) or known is None:
         return
-    for name, below in value.items():
-        if name in known:
-            yield from _unknown(below, known[name], f"{path}.{name}")
-            continue
+    for name in (name for name in value if name not in known):
         close = difflib.get_close_matches(str(name), known, 1, 0.5)
         advice = f"did you mean {close[0]}?" if close else f"there are {', '.join(sorted(known))}"
         yield FieldError(FieldProblem.FORBIDDEN, f"{path}.{name}", f"there is no such field; {advice}")

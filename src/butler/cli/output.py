@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TextIO, TypeVar
 
 import click
@@ -42,6 +42,11 @@ def output_option(*formats: str) -> Callable[[F], F]:
     )
 
 
+def no_headers_option(function: F) -> F:
+    """For lists that people cut into pieces."""
+    return click.option("--no-headers", is_flag=True, help="A table without its first line.")(function)
+
+
 def is_coloured(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
     """Whether colours help: on a terminal, unless someone said no."""
     if environ.get("NO_COLOR") or environ.get("BUTLER_NO_COLOR") or environ.get("TERM") == "dumb":
@@ -60,12 +65,30 @@ def plain(text: str) -> str:
     return _CONTROL.sub(" ", text).strip()
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]], painted: str = "PHASE") -> str:
+def table(
+    headings: Sequence[str], rows: Iterable[Sequence[str]], painted: str = "PHASE", *, no_headers: bool = False
+) -> str:
     """Columns as wide as they must be; the cells of one of them in the colours of phases."""
-    shown = [[plain(cell) or ABSENT for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(headings, *shown, strict=True)]
-    coloured = headings.index(painted) if painted in headings and is_coloured(sys.stdout) else None
-    return "\n".join([_line(headings, widths, None), *(_line(row, widths, coloured) for row in shown)])
+    rows = [*rows]
+    return "\n".join(Lines(headings, rows, painted).of(rows, no_headers=no_headers))
+
+
+class Lines:
+    """The lines of a table that may grow; its columns stay as wide as the first rows made them."""
+
+    def __init__(self, headings: Sequence[str], rows: Iterable[Sequence[str]], painted: str = "PHASE") -> None:
+        self._headings = headings
+        self._widths = [max(map(len, column)) for column in zip(headings, *map(_shown, rows), strict=True)]
+        self._coloured = headings.index(painted) if painted in headings and is_coloured(sys.stdout) else None
+
+    def of(self, rows: Iterable[Sequence[str]], *, no_headers: bool = True) -> Iterator[str]:
+        if not no_headers:
+            yield _line(self._headings, self._widths, None)
+        yield from (_line(_shown(row), self._widths, self._coloured) for row in rows)
+
+
+def _shown(row: Sequence[str]) -> list[str]:
+    return [plain(cell) or ABSENT for cell in row]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], coloured: int | None) -> str:

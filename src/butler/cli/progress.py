@@ -17,7 +17,7 @@ from kubekit.model.ages import human
 from kubekit.model.resource import Resource
 
 from .lazy import TIMED_OUT, Failure
-from .screen import Screen
+from .screen import Screen, is_of_before
 
 R = TypeVar("R", bound=Resource)
 Until = Callable[[TenantCluster | None], bool]
@@ -130,6 +130,8 @@ def _waiting(seen: list[TenantCluster | None]) -> str:
     cluster = seen[0] if seen else None
     if cluster is None:
         return ""
+    if is_of_before(cluster):
+        return "; the platform has not looked at the change yet"
     ready = cluster.status.condition("Ready")
     phase = cluster.status.phase.value if cluster.status.phase else "Pending"
     return f"; it is {phase}" + (f": {ready.message}" if ready and ready.message else "")

@@ -21,10 +21,12 @@ stderr.
 |---|---|
 | 0 | done |
 | 1 | an error; what is wrong stands in a line on stderr |
-| 2 | wrong usage: an unknown command or flag, or a value that is none |
+| 2 | wrong usage: an unknown command or flag, something missing, or a value that can never be right |
 | 3 | what was asked about is not there |
-| 4 | denied |
+| 4 | denied: the platform does not know you, or you may not do that |
 | 5 | timed out: what was waited for has not happened, and may still happen |
+| 6 | no platform can be reached: nothing answers, what answers is none, or nothing says where one is |
+| 7 | refused: it cannot be as things are, such as a name that is taken, a quota that is used up, or a provider in use |
 | 130 | ended by Ctrl-C |
 
 ## Which platform

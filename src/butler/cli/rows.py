@@ -142,11 +142,27 @@ class ProviderRow(Struct, gc=False):
     metadata: Meta
 
 
+class InfrastructureRef(Struct, gc=False):
+    """The object of the infrastructure that a machine is."""
+
+    kind: str = ""
+    name: str = ""
+
+
 class MachineSpec(Struct, rename="camel", gc=False):
     """What a machine is to be."""
 
     provider_id: str | None = field(default=None, name="providerID")
     version: str | None = None
+    failure_domain: str | None = None
+    infrastructure_ref: InfrastructureRef = field(default_factory=InfrastructureRef)
+
+
+class MachineAddress(Struct, gc=False):
+    """Where a machine is reached."""
+
+    type: str = ""
+    address: str = ""
 
 
 class MachineStatus(Struct, rename="camel", gc=False):
@@ -154,6 +170,16 @@ class MachineStatus(Struct, rename="camel", gc=False):
 
     phase: str | None = None
     node_ref: Named | None = None
+    failure_domain: str | None = None
+    addresses: list[MachineAddress] = []
+
+    @property
+    def address(self) -> str:
+        """The one inside its network; another one if it has only that."""
+        for kind in ("InternalIP", "ExternalIP"):
+            if found := next((one.address for one in self.addresses if one.type == kind), ""):
+                return found
+        return ""
 
 
 class MachineRow(Struct, gc=False):

@@ -17,6 +17,7 @@ from kubekit.model.ages import human
 
 from .output import is_coloured, phase, plain
 
+_ENDS = ("Gone", *(one.value for one in ClusterPhase if one.is_usable))
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _PLAIN_SPINNER = "|/-\\"
 _UP, _CLEAR, _HIDE, _SHOW = "\x1b[{}A", "\x1b[2K", "\x1b[?25l", "\x1b[?25h"
@@ -78,6 +79,10 @@ class Track:
         status = cluster.status
         self.title, self.facts = cluster.key, _facts(cluster)
         self.phase = status.phase.value if status.phase else "Pending"
+        if is_of_before(cluster):
+            # Steps that are done for what was wanted before would only be taken back in a moment.
+            self.phase = ClusterPhase.UPDATING.value
+            return []
         if cluster.deleting or status.phase is ClusterPhase.DELETING:
             self.phase = ClusterPhase.DELETING.value
             return self._taking_down(cluster, now)
@@ -117,6 +122,13 @@ class Track:
 
     def elapsed(self) -> str:
         return human(int(self.clock.monotonic() - self.started))
+
+
+def is_of_before(cluster: TenantCluster) -> bool:
+    """Whether a cluster's status says that all is well with what was wanted before it was changed."""
+    status = cluster.status
+    is_usable = status.phase is not None and status.phase.is_usable
+    return is_usable and not cluster.deleting and (status.observed_generation or 0) < cluster.metadata.generation
 
 
 def _end(stage: Stage, now: float) -> bool:
@@ -172,7 +184,7 @@ class LineScreen:
 
     def show(self, cluster: TenantCluster | None) -> None:
         news = self._track.update(cluster)
-        is_end = cluster is None or (cluster.status.phase is not None and cluster.status.phase.is_usable)
+        is_end = self._track.phase in _ENDS
         if not is_end:
             self._tell_phase()
         for stage in news:

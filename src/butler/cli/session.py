@@ -17,7 +17,7 @@ from butler.api.shared import TENANTS_NAMESPACE
 from kubekit.client.protocol import EVERYTHING, Listed, Selection
 from kubekit.clock import Clock, SystemClock
 
-from .lazy import Failure
+from .lazy import UNREACHABLE, Failure
 from .verbosity import tell, teller
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ AGENT = "butlerctl"
 
 class NoApi(Failure):
     """Nothing says where an API is."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, UNREACHABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,7 @@ def _unnamed(environ: Mapping[str, str]) -> tuple[Path | None, str]:
     existing = [path for path in found if path.is_file()]
     if len(existing) > 1:
         listed = ", ".join(map(str, existing))
-        raise Failure(f"there are several platforms to choose from; name one with --kubeconfig: {listed}")
+        raise NoApi(f"there are several platforms to choose from; name one with --kubeconfig: {listed}")
     return existing[0] if existing else None, ""
 
 
@@ -140,7 +143,7 @@ def is_of_platform(path: Path, environ: Mapping[str, str] = os.environ) -> bool:
 
 def _check_exists(environ: Mapping[str, str], paths: tuple[Path, ...]) -> None:
     if environ.get("KUBECONFIG") and not any(path.exists() for path in paths):
-        raise Failure(f"KUBECONFIG names no file that exists: {environ['KUBECONFIG']}")
+        raise NoApi(f"KUBECONFIG names no file that exists: {environ['KUBECONFIG']}")
 
 
 def _is_usual(source: str, environ: Mapping[str, str]) -> bool:
@@ -172,7 +175,12 @@ class Session:
 
     @cached_property
     def config(self) -> Config:
-        config = find(self.wishes, self.environ)
+        from kubekit.errors import InvalidConfiguration
+
+        try:
+            config = find(self.wishes, self.environ)
+        except InvalidConfiguration as error:
+            raise NoApi(str(error)) from error
         tell(f"the API is {config.cluster.server}, by {config.source or 'the pod this runs in'}")
         tell(f"namespace {self.namespace}{'' if self.wishes.namespace else ', because none was named'}")
         return config

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 import click
 
-from butler.cli import lazy
+from butler.cli import lazy, prompts
 from butler.cli.output import output_option
+from butler.cli.usage import Command
 from butler.cli.verbosity import verbose_option
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,9 +40,21 @@ def data_option(function: F) -> F:
     return option(function)
 
 
-@click.command()
+def cluster_option(function: F) -> F:
+    """For commands that can look at a platform on a cluster, too."""
+    return click.option(
+        "--kubeconfig", type=_FILE, help="Look at the platform on this Kubernetes cluster, wherever it runs."
+    )(function)
+
+
+@click.command(cls=Command)
 @click.option("--data", type=_DIRECTORY, help="The data directory.  [default: $BUTLER_HOME/local or ~/.butler/local]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Default: the last one used, else 7443; 0 is any free one.")
+@click.option(
+    "--host",
+    metavar="ADDRESS",
+    help="Address or name of this computer by which others reach it. Default: the last one used, else 127.0.0.1.",
+)
 @click.option("--empty", is_flag=True, help="Do not make the cluster demo in a new data directory.")
 @click.option("--fast", is_flag=True, help="Simulated things take no time.")
 @click.option("--detach", "-d", is_flag=True, help="Run in the background.")
@@ -62,6 +75,7 @@ def up(
     Example:
       butleradm up
       butleradm up --detach --data ./platform --port 8443
+      butleradm up --host 192.168.1.10
       butleradm up --kubeconfig management.kubeconfig --simulate
     """
     from butler.cli.session import home
@@ -71,6 +85,8 @@ def up(
 
     if simulate and kubeconfig is None:
         raise click.UsageError("--simulate goes with --kubeconfig; without it, everything is simulated anyway")
+    if given["host"] and kubeconfig is not None and not simulate:
+        raise click.UsageError("--host is for a platform with an API of its own; that of the cluster is where it is")
     place = Home((data or home() / ("local" if kubeconfig is None else "attached")).resolve())
     wanted = process.Wanted(place, kubeconfig=kubeconfig.resolve() if kubeconfig else None, simulate=simulate, **given)
     running = place.running()
@@ -84,7 +100,7 @@ def up(
         asyncio.run(first_start.in_foreground(wanted))
 
 
-@click.command()
+@click.command(cls=Command)
 @data_option
 @click.option("--purge", is_flag=True, help="Remove the data too.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask before removing data.")
@@ -102,17 +118,18 @@ def down(data: Path, purge: bool, yes: bool) -> None:
 
     place = Home(data.resolve())
     if purge and place.data.exists() and not yes:
-        click.confirm(f"Remove {place.data} with all clusters in it?", abort=True)
+        prompts.confirm(f"Remove {place.data} with all clusters in it?")
     asyncio.run(shutdown.stop(place))
     if purge:
         shutdown.remove(place)
 
 
-@click.command()
+@click.command(cls=Command)
 @data_option
+@cluster_option
 @output_option("table", "json", "yaml")
 @verbose_option
-def status(data: Path, output: str) -> None:
+def status(data: Path, kubeconfig: Path | None, output: str) -> None:
     """Show how the platform is.
 
     The exit code is 1 when it does not run, or something is not well.
@@ -120,21 +137,24 @@ def status(data: Path, output: str) -> None:
     \b
     Example:
       butleradm status
+      butleradm status --kubeconfig management.kubeconfig
       butleradm status -o json
     """
     from . import status as reports
     from .home import Home
 
-    report = asyncio.run(reports.collect(Home(data.resolve())))
+    look = reports.collect(Home(data.resolve())) if kubeconfig is None else reports.collect_on_cluster(kubeconfig)
+    report = asyncio.run(look)
     reports.show(report, output)
     sys.exit(lazy.OK if report.healthy else lazy.FAILED)
 
 
-@click.command()
+@click.command(cls=Command)
 @data_option
+@cluster_option
 @output_option("table", "json", "yaml")
 @verbose_option
-def doctor(data: Path, output: str) -> None:
+def doctor(data: Path, kubeconfig: Path | None, output: str) -> None:
     """Find out what is wrong, and the remedy.
 
     The exit code is 1 when something is wrong. Nothing is changed. Without a platform that runs, only what it would
@@ -144,16 +164,18 @@ def doctor(data: Path, output: str) -> None:
     Example:
       butleradm doctor
       butleradm doctor --data ./platform -o json
+      butleradm doctor --kubeconfig management.kubeconfig
     """
     from . import doctor as examination
     from .home import Home
 
-    findings = asyncio.run(examination.examine(Home(data.resolve())))
+    look = examination.examine(Home(data.resolve())) if kubeconfig is None else examination.examine_cluster(kubeconfig)
+    findings = asyncio.run(look)
     examination.show(findings, output)
     sys.exit(lazy.FAILED if examination.is_ill(findings) else lazy.OK)
 
 
-@click.command()
+@click.command(cls=Command)
 @data_option
 @click.option("--follow", "-f", is_flag=True, help="Go on with what is written from now on.")
 @click.option("--tail", type=click.IntRange(0), metavar="N", help="Only the last so many lines.")

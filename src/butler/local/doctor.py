@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from pathlib import Path
 
 import click
 import msgspec
@@ -11,14 +13,17 @@ import msgspec
 from butler import advice
 from butler.api.model import AGENT
 from butler.cli.output import document, is_coloured
+from butler.cli.session import home
+from kubekit.client import kubeconfig
 from kubekit.client.http import HttpClient
 from kubekit.client.protocol import Client
 from kubekit.errors import InvalidConfiguration, KubeError
 
-from .checks import computer, inside
+from .checks import cluster, computer, inside
 from .checks.finding import Finding, Verdict, failed
 from .home import Home
 
+Check = Callable[[Home, Client], Awaitable[Iterable[Finding]]]
 _SIGNS = {Verdict.PASS: ("PASS", "green"), Verdict.NOTE: ("NOTE", "yellow"), Verdict.FAIL: ("FAIL", "red")}
 
 
@@ -38,7 +43,42 @@ async def examine(place: Home) -> list[Finding]:
     return findings
 
 
-Check = Callable[[Home, Client], Awaitable[Iterable[Finding]]]
+_NEEDED: tuple[Check, ...] = (inside.api, cluster.platform)
+"""Without these there is nothing else to look at."""
+_ON_A_CLUSTER: tuple[Check, ...] = (
+    *_NEEDED,
+    inside.definitions,
+    cluster.leadership,
+    inside.providers,
+    inside.deletions,
+)
+
+
+async def examine_cluster(path: Path) -> list[Finding]:
+    """Make the checks that make sense for a platform on the cluster of a kubeconfig, wherever it runs."""
+    place = Home(home() / "attached")
+    try:
+        config = kubeconfig.load(path)
+    except InvalidConfiguration as error:
+        return [failed("kubeconfig", str(error), "name another with --kubeconfig")]
+    async with HttpClient(config, agent=AGENT, patience=10) as client:
+        findings: list[Finding] = []
+        for check in _ON_A_CLUSTER:
+            findings += await _made(check, place, client)
+            if check in _NEEDED and is_ill(findings):
+                break
+    return [_remedied(finding, place, path) for finding in findings]
+
+
+def _remedied(finding: Finding, place: Home, path: Path) -> Finding:
+    """With a remedy for controllers that may run on another computer."""
+    is_local = (
+        "butleradm up" in finding.remedy or "butleradm down" in finding.remedy or str(place.log) in finding.remedy
+    )
+    if not is_local:
+        return finding
+    start = advice.start(f" --kubeconfig {shlex.quote(str(path))}")
+    return msgspec.structs.replace(finding, remedy=f"start the controllers: `{start}`")
 
 
 async def _made(check: Check, place: Home, client: Client) -> Iterable[Finding]:

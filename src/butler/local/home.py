@@ -21,6 +21,7 @@ from kubekit.server.store import data_lock, private_files
 T = TypeVar("T")
 
 DEFAULT_PORT = 7443
+LOOPBACK = "127.0.0.1"
 ANY_PORT = 0
 _OURS = ("log*", "datacentre.db*", "settings.json", "running.json", "*.kubeconfig")
 """What a platform keeps beside what its API server does."""
@@ -31,6 +32,8 @@ class Remembered(Struct, omit_defaults=True):
 
     port: int = ANY_PORT
     """0 while none was chosen."""
+    host: str = ""
+    """Empty while none was chosen."""
     first_cluster: Literal["", "wanted", "made"] = ""
     """Whether the first cluster was asked for, so that a start that was interrupted still makes it."""
 

@@ -79,10 +79,11 @@ async def attached(place: Home, options: Options, config: Config, *, simulate: b
         providers = await app.cluster_providers(client, {kind.address.name for kind in wanted})
         controllers = _manager(client, CONTROLLERS, options)
         managers, port = [controllers], None
+        reachable: tuple[str, ...] = ()
         if simulate:
             server = await stack.enter_async_context(options.server(place))
             world = await stack.enter_async_context(options.world(server, place))
-            port = server.port
+            port, reachable = server.port, options.remarks(server)
             app.add_controllers(controllers, world.connect, world.surroundings, providers, RecordingInstaller())
             managers.append(_manager(client, SIMULATION, options))
             simulated.add_stand_ins(managers[1], world, found.absent)
@@ -95,7 +96,7 @@ async def attached(place: Home, options: Options, config: Config, *, simulate: b
         await install_definitions(client, wanted)
         await system.install(client, simulated=simulate)
         await stack.enter_async_context(working(managers))
-        yield Platform(client, tuple(managers), config.cluster.server, port, _remarks(found, simulate))
+        yield Platform(client, tuple(managers), config.cluster.server, port, (*_remarks(found, simulate), *reachable))
 
 
 def _manager(client: Client, name: str, options: Options) -> Manager:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any
 
 from butler import app
@@ -27,7 +28,7 @@ from kubekit.server.objects import user
 from kubekit.server.serve.server import Server
 
 from . import system
-from .home import ANY_PORT, Home
+from .home import ANY_PORT, LOOPBACK, Home
 from .installation import install_definitions
 
 CONTROLLERS = "butler-controller"
@@ -37,6 +38,13 @@ SIMULATION = "butler-simulation"
 
 GRACE = 5.0
 """Seconds for what is under way when the platform stops."""
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +58,23 @@ class Options:
     """Goes around every client of a controller; for tests."""
     clock: Clock | None = None
     chance: Chance | None = None
+    host: str = LOOPBACK
 
     def wrapped(self, client: Client) -> Client:
         return client if self.wrap is None else self.wrap(client)
 
     def server(self, place: Home) -> Server:
-        return Server(place.data, port=self.port, product=PRODUCT, clock=self.clock, chance=self.chance)
+        return Server(place.data, host=self.host, port=self.port, product=PRODUCT, clock=self.clock, chance=self.chance)
+
+    def remarks(self, server: Server) -> tuple[str, ...]:
+        """What becomes reachable that is not otherwise."""
+        if is_loopback(self.host):
+            return ()
+        return (
+            f"Other computers reach it at {server.url}: the platform's API and those of all its clusters.",
+            "Whoever shows no certificate or token is refused; whoever has one of its kubeconfigs gets in.",
+            "Only this computer reaches the health of the controllers. butleradm up --host 127.0.0.1 closes it again.",
+        )
 
     def world(self, server: Server, place: Home) -> AbstractAsyncContextManager[simulated.World]:
         return simulated.world(server, place.datacentre, self.delays, self.wrapped, self.clock, self.chance)
@@ -122,7 +141,7 @@ async def running(place: Home, options: Options) -> AsyncIterator[Platform]:
         await system.grant(admin, CONTROLLERS, _reconcilers(controllers))
         await system.grant(admin, SIMULATION, _reconcilers(simulation), simulated.WORKLOADS_NEED)
         await stack.enter_async_context(working((controllers, simulation)))
-        yield Platform(admin, (controllers, simulation), server.url, server.port)
+        yield Platform(admin, (controllers, simulation), server.url, server.port, options.remarks(server))
 
 
 def _reconcilers(manager: Manager) -> list[Reconciler[Any]]:

@@ -8,6 +8,7 @@ import os
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -27,7 +28,7 @@ from kubekit.server.serve.server import tune_process
 from kubekit.server.store import private_files
 
 from . import first_cluster, logs
-from .home import DEFAULT_PORT, Home, Running
+from .home import DEFAULT_PORT, LOOPBACK, Home, Running
 from .on_cluster import attached
 from .platform import Options, Platform, answering_health, running
 
@@ -41,6 +42,7 @@ class Wanted:
 
     place: Home
     port: int | None = None
+    host: str | None = None
     empty: bool = False
     fast: bool = False
     kubeconfig: Path | None = None
@@ -51,9 +53,12 @@ class Wanted:
     def chosen_port(self) -> int:
         return self.place.remembered().port or DEFAULT_PORT if self.port is None else self.port
 
+    def chosen_host(self) -> str:
+        return self.host or self.place.remembered().host or LOOPBACK
+
     def arguments(self) -> list[str]:
         """The same as words of a command line."""
-        named = (("data", self.place.data), ("port", self.port), ("kubeconfig", self.kubeconfig))
+        named = (("data", self.place.data), ("port", self.port), ("host", self.host), ("kubeconfig", self.kubeconfig))
         flags = (("empty", self.empty), ("fast", self.fast), ("simulate", self.simulate))
         words = [word for name, value in named if value is not None for word in (f"--{name}", str(value))]
         return [*words, *(f"--{name}" for name, is_set in flags if is_set)]
@@ -65,7 +70,7 @@ class Wanted:
         return self.place.flag + attached
 
     def platform(self) -> AbstractAsyncContextManager[Platform]:
-        options = Options(self.chosen_port(), NONE if self.fast else REALISTIC)
+        options = Options(self.chosen_port(), NONE if self.fast else REALISTIC, host=self.chosen_host())
         if self.kubeconfig is None:
             return running(self.place, options)
         return attached(self.place, options, kubeconfig.load(self.kubeconfig), simulate=self.simulate)
@@ -117,13 +122,17 @@ async def _platform(wanted: Wanted) -> AsyncIterator[Platform]:
     wanted.place.close_to_others()
     logs.write_to(wanted.place.log)
     _prepare(wanted)
-    port = wanted.chosen_port()
+    port, host = wanted.chosen_port(), wanted.chosen_host()
     try:
         async with wanted.platform() as platform:
             if platform.port is not None:
-                wanted.place.remember(structs.replace(wanted.place.remembered(), port=platform.port))
+                wanted.place.remember(structs.replace(wanted.place.remembered(), port=platform.port, host=host))
             yield platform
     except OSError as error:
+        if isinstance(error, socket.gaierror):
+            raise click.ClickException(f"{host} is not known: {error.strerror}; butleradm up --host ADDRESS") from error
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise click.ClickException(f"{host} is no address of this computer; butleradm up --host ADDRESS") from error
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):
             raise
         why = "is used by another program" if error.errno == errno.EADDRINUSE else "may not be used"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from pathlib import Path
 
@@ -14,11 +15,15 @@ from butler.api.cluster import ClusterPhase, TenantCluster
 from butler.api.model import AGENT
 from butler.cli.output import document
 from butler.engines.capi.kinds import Machine
+from kubekit.client import kubeconfig
 from kubekit.client.http import HttpClient
+from kubekit.client.protocol import Client
 from kubekit.clock import SystemClock
-from kubekit.errors import KubeError
+from kubekit.errors import KubeError, NotFound
 
 from . import health, messages
+from .checks import cluster
+from .checks.finding import Verdict
 from .home import Home, Running
 
 
@@ -35,15 +40,18 @@ class Report(Struct, rename="camel", kw_only=True):
 
     running: bool
     healthy: bool = False
-    data: str
-    data_bytes: int
-    log: str
+    data: str | None = None
+    """Nothing for a platform on a cluster, which may run on another computer."""
+    data_bytes: int = 0
+    log: str | None = None
     pid: int | None = None
     version: str | None = None
     uptime_seconds: int | None = None
     url: str | None = None
     kubeconfig: str | None = None
     fast: bool = False
+    leader: str | None = None
+    """Which controllers lead, on a cluster."""
     controllers: Controllers = msgspec.field(default_factory=Controllers)
     clusters: dict[str, int] = {}
     machines: dict[str, int] = {}
@@ -63,7 +71,11 @@ async def collect(place: Home) -> Report:
     report.controllers = Controllers(len(checks) - len(wrong), len(checks), wrong)
     report.problems = [f"{name}: {problem}" for name, problem in wrong.items()]
     if health.SILENT not in wrong:
-        await _count(report, running)
+        try:
+            async with HttpClient(running.config(), agent=AGENT, patience=10) as client:
+                await _count(report, client, running.where)
+        except KubeError as error:
+            report.problems.append(f"the API does not answer: {error}")
     report.healthy = not report.problems
     return report
 
@@ -74,20 +86,41 @@ def _describe(report: Report, running: Running) -> None:
     report.uptime_seconds = int((SystemClock().now() - running.started).total_seconds())
 
 
-async def _count(report: Report, running: Running) -> None:
+async def collect_on_cluster(path: Path) -> Report:
+    """The same for a platform on the cluster of a kubeconfig, wherever its controllers run. Raises KubeError."""
+    config, where = kubeconfig.load(path), f" --kubeconfig {shlex.quote(str(path))}"
+    report = Report(running=False, url=config.cluster.server, kubeconfig=str(path))
+    async with HttpClient(config, agent=AGENT, patience=10) as client:
+        nowhere = Home(path)
+        if any(one.verdict is Verdict.FAIL for one in await cluster.platform(nowhere, client)):
+            report.problems = [f"this is no platform yet; `{advice.start(where)}` makes it one"]
+            return report
+        led = [*await cluster.leadership(nowhere, client)]
+        await _count(report, client, where)
+    report.leader = led[0].message
+    report.running = all(one.verdict is not Verdict.FAIL for one in led)
+    report.problems += [
+        f"{one.subject}: {one.message}; `{advice.start(where)}` starts them"
+        for one in led
+        if one.verdict is Verdict.FAIL
+    ]
+    report.healthy = not report.problems
+    return report
+
+
+async def _count(report: Report, client: Client, where: str) -> None:
     """How many clusters and machines there are in which phase."""
+    clusters = (await client.list(TenantCluster)).items
     try:
-        async with HttpClient(running.config(), agent=AGENT, patience=10) as client:
-            clusters = (await client.list(TenantCluster)).items
-            machines = (await client.list(Machine)).items
-    except KubeError as error:
-        report.problems.append(f"the API does not answer: {error}")
-        return
+        machines = (await client.list(Machine)).items
+    except NotFound:
+        # A cluster without Cluster API has none.
+        machines = ()
     phases = [cluster.status.phase or ClusterPhase.PENDING for cluster in clusters]
     report.clusters = dict(sorted(Counter(phase.value for phase in phases).items()))
     report.machines = dict(sorted(Counter(machine.status.phase or "Pending" for machine in machines).items()))
     failed = [cluster.key for cluster, phase in zip(clusters, phases, strict=True) if phase is ClusterPhase.FAILED]
-    report.problems += [f"cluster {key} has failed; `{advice.why(key, running.where)}` says why" for key in failed]
+    report.problems += [f"cluster {key} has failed; `{advice.why(key, where)}` says why" for key in failed]
 
 
 def _size(directory: Path) -> int:
@@ -103,6 +136,8 @@ def show(report: Report, form: str) -> None:
 
 
 def _rows(report: Report) -> list[tuple[str, str]]:
+    if report.data is None:
+        return [*_rows_on_cluster(report), *(("Problem", problem) for problem in report.problems)]
     rows = [
         ("Platform", f"runs as process {report.pid}, version {report.version}" if report.running else "does not run")
     ]
@@ -116,8 +151,20 @@ def _rows(report: Report) -> list[tuple[str, str]]:
             ("Clusters", _counted(report.clusters)),
             ("Machines", _counted(report.machines)),
         ]
-    rows += [("Data", f"{report.data} ({messages.size(report.data_bytes)})"), ("Log", report.log)]
+    rows += [("Data", f"{report.data} ({messages.size(report.data_bytes)})"), ("Log", report.log or "")]
     return [*rows, *(("Problem", problem) for problem in report.problems)]
+
+
+def _rows_on_cluster(report: Report) -> list[tuple[str, str]]:
+    rows = [("Platform", f"on the cluster of {report.kubeconfig}"), ("API", report.url or "")]
+    if report.leader is None:
+        return rows
+    return [
+        *rows,
+        ("Controllers", report.leader),
+        ("Clusters", _counted(report.clusters)),
+        ("Machines", _counted(report.machines)),
+    ]
 
 
 def _counted(counts: dict[str, int]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from kubekit.errors import Conflict, Invalid
 
-from ..lazy import Failure
+from ..lazy import REFUSED, Failure
 from ..merge_patch import Change, merged
 from ..object_draft import Draft
 from ..rows import CLUSTERS
@@ -27,7 +27,7 @@ async def change(session: Session, name: str, wanted: Callable[[Draft], Change],
         with speaking_of(session, name):
             found = await session.client.get(CLUSTERS, name, session.namespace)
             if found["metadata"].get("deletionTimestamp"):
-                raise Failure(f"{what}: it is being deleted")
+                raise Failure(f"{what}: it is being deleted", REFUSED)
             patch = wanted(found)
             draft = merged(found, patch)
             if draft == found:
@@ -39,7 +39,7 @@ async def change(session: Session, name: str, wanted: Callable[[Draft], Change],
             except Conflict:
                 # Somebody wrote in between, and what was checked may no longer be what is there.
                 continue
-    raise Failure(f"{what}: others keep changing it; try again")
+    raise Failure(f"{what}: others keep changing it; try again", REFUSED)
 
 
 async def send(session: Session, name: str, patch: Change, version: str, what: str) -> int:

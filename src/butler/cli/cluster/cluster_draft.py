@@ -8,7 +8,7 @@ from butler.api.cluster import TenantCluster
 from kubekit.errors import FieldError, FieldProblem, Forbidden, Invalid, InvalidConfiguration
 
 from .. import object_draft
-from ..lazy import Failure
+from ..lazy import USAGE, Failure
 from ..object_draft import Draft
 from ..output import say
 from ..rows import CLUSTERS
@@ -50,7 +50,7 @@ def typed(draft: Draft, what: str) -> TenantCluster:
     except InvalidConfiguration as error:
         found.append(FieldError(FieldProblem.FORBIDDEN, error.path, str(error).rpartition(f"{error.path}: ")[2]))
     if found or cluster is None:
-        raise object_draft.refused(what, map(_telling_versions, found), flag_for)
+        raise object_draft.refused(what, map(_telling_versions, found), flag_for, USAGE)
     return cluster
 
 
@@ -92,7 +92,7 @@ def _name_provider(draft: Draft, cluster: TenantCluster, sight: Snapshot) -> Ten
 
     choices = acceptance.provider_choices(cluster, sight)
     if len(choices) > 1:
-        raise Failure(f"name a provider with --provider; there are: {', '.join(choices)}")
+        raise Failure(f"name a provider with --provider; there are: {', '.join(choices)}", USAGE)
     if choices:
         draft["spec"]["providerConfigRef"] = {"name": choices[0]}
     return acceptance.with_only_provider(cluster, sight)

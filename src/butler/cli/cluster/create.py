@@ -10,10 +10,11 @@ import click
 from butler import advice
 
 from ..command import command
-from ..lazy import Failure
+from ..lazy import REFUSED, Failure
 from ..merge_patch import merged
 from ..options import timeout_option, wait_option
-from ..output import as_yaml, next_steps, say, success
+from ..output import document, next_steps, output_option, say, success
+from ..rows import CLUSTERS
 from ..session import NoApi, Session
 from .flags import change_of, cluster_flags, filename_option
 from .lookup import speaking_of
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
 @filename_option
 @wait_option
 @timeout_option("15m")
-@click.option("--dry-run", is_flag=True, help="Print the TenantCluster as YAML and change nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="Print the TenantCluster, as YAML if -o is not given, and change nothing."
+)
+@output_option("text", "json", "yaml", "name")
 @cluster_flags
 async def create(
     session: Session,
@@ -39,6 +43,7 @@ async def create(
     wait: bool,
     patience: timedelta,
     dry_run: bool,
+    output: str,
     **flags: Any,
 ) -> None:
     """Ask for a cluster called NAME.
@@ -51,6 +56,7 @@ async def create(
       butlerctl cluster create shop --workers 3 --wait
       butlerctl cluster create shop --k8s-version v1.32.2 --cpu 8 --memory 16Gi
       butlerctl cluster create -f shop.yaml --workers 5 --dry-run
+      butlerctl cluster create shop --wait -o json
     """
     from . import cluster_draft
 
@@ -59,12 +65,22 @@ async def create(
     what = f"cluster {key} cannot be created"
     with speaking_of(session):
         if dry_run:
-            await _rehearse(session, draft, what)
+            await _rehearse(session, draft, what, output)
             return
         judged = await cluster_draft.judged(session, draft, what, is_new=True)
-        generation = await _send(session, draft, what)
-    _say_settings(key, judged)
-    await _finish(session, draft["metadata"]["name"], wait, patience, generation)
+        made = await _send(session, draft, what)
+    tell = success if output == "text" else say
+    tell(f"cluster {key} requested")
+    _say_settings(judged)
+    name = draft["metadata"]["name"]
+    if wait:
+        from .wait import wait_until_settled
+
+        await wait_until_settled(session, name, patience, made["metadata"].get("generation", 1), "is ready", tell)
+        with speaking_of(session, name):
+            made = await session.client.get(CLUSTERS, name, session.namespace)
+    _show(made, output)
+    _say_next_steps(session, name, wait)
 
 
 def drafted(session: Session, name: str | None, filename: str | None, flags: dict[str, Any]) -> Draft:
@@ -84,7 +100,16 @@ def drafted(session: Session, name: str | None, filename: str | None, flags: dic
     return draft
 
 
-async def _rehearse(session: Session, draft: Draft, what: str) -> None:
+def _show(made: Draft, output: str) -> None:
+    """Print the cluster for programs."""
+    if output == "name":
+        click.echo(made["metadata"]["name"])
+    elif output != "text":
+        made["metadata"].pop("managedFields", None)
+        click.echo(document(made, output))
+
+
+async def _rehearse(session: Session, draft: Draft, what: str, output: str) -> None:
     """Print what would be sent, checked as far as there is a platform that can. Raises Failure."""
     from kubekit.errors import Forbidden, ServiceUnavailable
 
@@ -98,43 +123,39 @@ async def _rehearse(session: Session, draft: Draft, what: str) -> None:
     except Forbidden as error:
         say(f"# not everything was checked: {error}")
     say("# this is what would be created; nothing was")
-    click.echo(as_yaml(draft), nl=False)
+    _show(draft, "yaml" if output == "text" else output)
 
 
-async def _send(session: Session, draft: Draft, what: str, *, dry_run: bool = False) -> int:
-    """Create it; answers its generation. Raises Failure."""
+async def _send(session: Session, draft: Draft, what: str, *, dry_run: bool = False) -> Draft:
+    """Create it; answers it as it is then. Raises Failure."""
     from kubekit.errors import AlreadyExists, Invalid
 
-    from ..rows import CLUSTERS
     from . import cluster_draft
 
     try:
-        made = await session.client.create(draft, CLUSTERS, manager="butlerctl", dry_run=dry_run)
+        made: Draft = await session.client.create(draft, CLUSTERS, manager="butlerctl", dry_run=dry_run)
     except AlreadyExists as error:
         raise await _taken(session, draft["metadata"]["name"], what) from error
     except Invalid as error:
         raise cluster_draft.invalid(what, error) from error
-    generation: int = made["metadata"].get("generation", 1)
-    return generation
+    return made
 
 
 async def _taken(session: Session, name: str, what: str) -> Failure:
     """What to say when there is one of that name."""
-    from ..rows import CLUSTERS
-
     found = await session.client.get(CLUSTERS, name, session.namespace)
     if found["metadata"].get("deletionTimestamp"):
         return Failure(
             f"{what}: the one of that name is still being deleted; "
-            f"`{advice.watch_cluster(name, session.where)}` ends when it is gone"
+            f"`{advice.watch_cluster(name, session.where)}` ends when it is gone",
+            REFUSED,
         )
-    return Failure(f"{what}: there is one already; `{advice.get_cluster(name, session.where)}` shows it")
+    return Failure(f"{what}: there is one already; `{advice.get_cluster(name, session.where)}` shows it", REFUSED)
 
 
-def _say_settings(key: str, judged: Judged | None) -> None:
+def _say_settings(judged: Judged | None) -> None:
     from butler.controllers.cluster.settings import settings_of
 
-    success(f"cluster {key} requested")
     if judged is None:
         return
     settings = settings_of(judged.cluster, judged.team, judged.config)
@@ -153,11 +174,7 @@ def _warn_of(provider: ProviderConfig) -> None:
         say(f"Warning: provider {provider.metadata.name} is not ready, and the cluster waits for it: {ready.message}")
 
 
-async def _finish(session: Session, name: str, wait: bool, patience: timedelta, generation: int) -> None:
-    from .wait import wait_until_settled
-
-    if wait:
-        await wait_until_settled(session, name, patience, generation, "is ready")
+def _say_next_steps(session: Session, name: str, wait: bool) -> None:
     where = session.where
     next_steps(
         *([] if wait else [(advice.watch_cluster(name, where), "see it come to life")]),

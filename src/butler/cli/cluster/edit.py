@@ -14,7 +14,7 @@ from kubekit.errors import ApiError
 
 from .. import completion
 from ..command import command
-from ..lazy import Failure
+from ..lazy import USAGE, Failure, exit_code
 from ..merge_patch import difference
 from ..object_draft import Draft
 from ..options import timeout_option, wait_option
@@ -72,7 +72,8 @@ async def _by_hand(session: Session, name: str) -> int | None:
     with speaking_of(session, name):
         found = await session.client.get(CLUSTERS, name, session.namespace)
     original = exportable(found)
-    text, problem = as_yaml(original), ""
+    text = as_yaml(original)
+    problem: Failure | None = None
     path = _scratch(name)
     while True:
         _write(path, problem, text)
@@ -84,8 +85,11 @@ async def _by_hand(session: Session, name: str) -> int | None:
         text = saved
         try:
             generation = await _accept(session, name, original, text)
-        except (Failure, ApiError) as error:
-            problem = str(error)
+        except ApiError as error:
+            problem = Failure(str(error), exit_code(error))
+            continue
+        except Failure as failure:
+            problem = failure
             continue
         path.unlink()
         return generation
@@ -97,8 +101,8 @@ def _scratch(name: str) -> Path:
     return Path(path)
 
 
-def _write(path: Path, problem: str, text: str) -> None:
-    said = "".join(f"# {line}\n" for line in problem.splitlines())
+def _write(path: Path, problem: Failure | None, text: str) -> None:
+    said = "".join(f"# {line}\n" for line in str(problem).splitlines())
     path.write_text(f"{_HEAD}#\n{said}{text}" if problem else f"{_HEAD}{text}")
 
 
@@ -122,13 +126,13 @@ def _open_editor(path: Path) -> None:
         raise Failure(f"{words[0]} ended with {done.returncode}; your text is in {path}, and nothing was changed")
 
 
-def _leave_alone(path: Path, problem: str) -> None:
+def _leave_alone(path: Path, problem: Failure | None) -> None:
     """Raises Failure, and keeps the text, when it was refused before."""
-    if not problem:
+    if problem is None:
         path.unlink()
         return
     say(f"your text is in {path}")
-    raise Failure(problem)
+    raise problem
 
 
 async def _accept(session: Session, name: str, original: Draft, text: str) -> int | None:
@@ -137,7 +141,9 @@ async def _accept(session: Session, name: str, original: Draft, text: str) -> in
     draft = cluster_draft.parsed(text, "your text")
     for field in ("name", "namespace"):
         if draft["metadata"].get(field) != original["metadata"][field]:
-            raise Failure(f"{what}:\n  metadata.{field}: stays {original['metadata'][field]}; it cannot be changed")
+            raise Failure(
+                f"{what}:\n  metadata.{field}: stays {original['metadata'][field]}; it cannot be changed", USAGE
+            )
     patch = difference(original, draft)
     if not patch:
         return None

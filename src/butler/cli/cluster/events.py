@@ -10,7 +10,7 @@ from kubekit.client.protocol import Selection
 from kubekit.model.ages import age
 
 from ..command import command
-from ..output import document, output_option, say, table
+from ..output import document, no_headers_option, output_option, say, table
 from ..rows import ClusterRow, EventRow
 from ..session import Session
 from .lookup import cluster_name, speaking_of
@@ -21,7 +21,8 @@ from .lookup import cluster_name, speaking_of
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most so many, the last ones.")
 @click.option("--all", "everything", is_flag=True, help="Also those about its machines and other parts.")
 @output_option("table", "json", "yaml")
-def events(session: Session, name: str, limit: int, everything: bool, output: str) -> None:
+@no_headers_option
+def events(session: Session, name: str, limit: int, everything: bool, output: str, no_headers: bool) -> None:
     """List what happened to a cluster, the newest last.
 
     \b
@@ -46,7 +47,7 @@ def events(session: Session, name: str, limit: int, everything: bool, output: st
             about = event.involved_object
             middle = [f"{about.kind}/{about.name}"] if everything else []
             rows.append([event.type, event.reason, *middle, event.message, age(event.last_seen, now)])
-        click.echo(table(headings, rows, painted="TYPE"))
+        click.echo(table(headings, rows, painted="TYPE", no_headers=no_headers))
 
 
 def _events(session: Session, cluster: ClusterRow, everything: bool) -> list[EventRow]:

@@ -17,7 +17,7 @@ from kubekit.errors import NotFound
 from kubekit.model.resource import Address
 
 from ..command import command
-from ..lazy import Failure
+from ..lazy import MISSING, REFUSED, Failure
 from ..output import say, success
 from ..rows import ClusterRow
 from ..session import Session, is_of_platform
@@ -78,7 +78,8 @@ def _content(session: Session, name: str) -> bytes:
         cluster: ClusterRow = session.reader.get(ClusterRow, name, session.namespace)
         missing = Failure(
             f"cluster {session.namespace}/{name} has no kubeconfig yet: it is {cluster.phase}; "
-            f"`{advice.why(name, session.where)}` says what it waits for"
+            f"`{advice.why(name, session.where)}` says what it waits for",
+            MISSING,
         )
         if not cluster.status.tenant_namespace:
             raise missing
@@ -137,7 +138,8 @@ def _check_free(path: Path, entry: writing.Entry) -> None:
     if server != entry.cluster.get("server", "").rstrip("/"):
         raise Failure(
             f'{path} has a context "{entry.name}" already, for {server}; replace it with --overwrite, or choose '
-            "another name with --as"
+            "another name with --as",
+            REFUSED,
         )
 
 

@@ -13,7 +13,7 @@ from kubekit.errors import KubeError, NotFound, ServiceUnavailable
 
 from .. import completion
 from ..command import NAMED_NAMESPACE
-from ..lazy import MISSING, Failure
+from ..lazy import MISSING, UNREACHABLE, Failure
 from ..session import Session
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -41,7 +41,7 @@ def speaking_of(session: Session, name: str = "") -> Iterator[None]:
     except NotFound as error:
         about = error.details
         if about is None or not about.name:
-            raise Failure(session.not_a_platform("TenantClusters")) from error
+            raise Failure(session.not_a_platform("TenantClusters"), UNREACHABLE) from error
         if not name or about.name != name:
             raise
         where = f"in namespace {session.namespace}{_fate(session, name)}"
@@ -49,7 +49,7 @@ def speaking_of(session: Session, name: str = "") -> Iterator[None]:
             f'there is no cluster "{name}" {where}; `{advice.list_all_clusters(session.api)}` shows all', MISSING
         ) from error
     except ServiceUnavailable as error:
-        raise Failure(f"{error}{session.remedy()}") from error
+        raise Failure(f"{error}{session.remedy()}", UNREACHABLE) from error
 
 
 def _fate(session: Session, name: str) -> str:

@@ -10,7 +10,7 @@ import click
 from butler import advice
 
 from ..command import command
-from ..lazy import MISSING, Failure
+from ..lazy import MISSING, REFUSED, Failure
 from ..options import timeout_option, wait_option
 from ..output import success
 from ..session import Session
@@ -45,7 +45,7 @@ async def scale(session: Session, name: str, workers: int, pool: str, wait: bool
         if "minReplicas" in place:
             bounds = f"{place['minReplicas']} to {place['maxReplicas']}"
             change = advice.edit_cluster(name, session.where)
-            raise Failure(f"pool {pool} is scaled automatically, from {bounds}; `{change}` changes that")
+            raise Failure(f"pool {pool} is scaled automatically, from {bounds}; `{change}` changes that", REFUSED)
         place["replicas"] = workers
         return {"spec": {"workers": {"pools": pools}}}
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 from butler import advice
 from butler.api.cluster import TenantCluster
 
 from .. import progress
-from ..lazy import Failure
+from ..lazy import FAILED, MISSING, REFUSED, Failure
 from ..output import success
 from ..screen import screen_for
 from ..session import Session
 
 
 async def wait_until_settled(
-    session: Session, name: str, patience: timedelta, generation: int, outcome: str
+    session: Session,
+    name: str,
+    patience: timedelta,
+    generation: int,
+    outcome: str,
+    tell: Callable[[str], None] = success,
 ) -> TenantCluster:
     """Show the steps until they are done. Raises Failure, with the next command to run, when they cannot be."""
     session.when_interrupted = (
@@ -35,10 +41,17 @@ async def wait_until_settled(
     except Failure as failure:
         raise Failure(f"{failure}; {more}", failure.code) from None
     problem = progress.problem_of(cluster, generation)
-    if cluster is None or problem:
-        raise Failure(f"cluster {key}: {problem}; {more}" if cluster else f"cluster {key}: {problem}")
-    success(f"cluster {key} {outcome}{_summary(cluster)}")
+    if cluster is None:
+        raise Failure(f"cluster {key}: {problem}", MISSING)
+    if problem:
+        raise Failure(f"cluster {key}: {problem}; {more}", REFUSED if _is_refused(cluster) else FAILED)
+    tell(f"cluster {key} {outcome}{_summary(cluster)}")
     return cluster
+
+
+def _is_refused(cluster: TenantCluster) -> bool:
+    accepted = cluster.status.condition("Accepted")
+    return accepted is not None and accepted.status == "False"
 
 
 def _summary(cluster: TenantCluster) -> str:

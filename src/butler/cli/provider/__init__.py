@@ -17,6 +17,7 @@ from ..lazy import LazyGroup
         "images": "butler.cli.provider.choices:images",
         "list": "butler.cli.provider.list:list_",
         "networks": "butler.cli.provider.choices:networks",
+        "update": "butler.cli.provider.update:update",
         "validate": "butler.cli.provider.validate:validate",
     },
     also={"ls": "list"},

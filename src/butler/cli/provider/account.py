@@ -15,8 +15,9 @@ from kubekit.errors import NotFound, ServiceUnavailable
 
 from .. import completion
 from ..command import PROVIDERS, NamespaceChoice, command
-from ..lazy import MISSING, Failure
+from ..lazy import MISSING, UNREACHABLE, Failure
 from ..session import Session, running_platform
+from ..usage import Command
 
 if TYPE_CHECKING:
     from butler.api.provider import ProviderConfig
@@ -28,7 +29,7 @@ _TALKATIVE = ("azure", "botocore", "google", "msal")
 
 
 def provider_command(
-    place: NamespaceChoice = PROVIDERS, cls: type[click.Command] = click.Command
+    place: NamespaceChoice = PROVIDERS, cls: type[click.Command] = Command
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """A command about providers."""
     return partial(command, place=place, cls=cls)
@@ -55,10 +56,10 @@ def speaking_of(session: Session, name: str = "") -> Iterator[None]:
     try:
         yield
     except ServiceUnavailable as error:
-        raise Failure(f"{error}{session.remedy()}") from error
+        raise Failure(f"{error}{session.remedy()}", UNREACHABLE) from error
     except NotFound as error:
         if error.details is None or not error.details.name:
-            raise Failure(session.not_a_platform("ProviderConfigs")) from error
+            raise Failure(session.not_a_platform("ProviderConfigs"), UNREACHABLE) from error
         if not name or error.details.name != name:
             raise
         where = f"in namespace {namespace_of(session)}"

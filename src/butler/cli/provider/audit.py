@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import prompts
-from ..lazy import FAILED, Failure
+from ..lazy import FAILED, REFUSED, Failure
 from ..output import document, output_option, say, success, table
 from ..session import Session
 from .account import connected, provider_command, provider_name
@@ -41,7 +41,8 @@ async def audit(session: Session, name: str, clean: bool, yes: bool, output: str
         if clean and found.orphans:
             if config.spec.infrastructure == "simulated":
                 raise Failure(
-                    "the simulated data centre belongs to the platform that runs; it is not cleaned from here"
+                    "the simulated data centre belongs to the platform that runs; it is not cleaned from here",
+                    REFUSED,
                 )
             if not yes:
                 prompts.confirm(f"Remove {len(found.orphans)} things that nobody asks this Butler for?")

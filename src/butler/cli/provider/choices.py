@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..output import document, output_option, say, table
+from ..output import document, no_headers_option, output_option, say, table
 from ..session import Session
 from .account import connected, provider_command, provider_name
 
@@ -23,7 +24,8 @@ _NETWORKS = ("network", "subnet", "subnetwork", "vnet", "vpc", "bridge")
 @provider_command()
 @provider_name
 @output_option("table", "json", "yaml", "name")
-async def images(session: Session, name: str, output: str) -> None:
+@no_headers_option
+async def images(session: Session, name: str, output: str, no_headers: bool) -> None:
     """List what machines of a provider can boot from.
 
     The one that the ProviderConfig names is marked.
@@ -33,13 +35,15 @@ async def images(session: Session, name: str, output: str) -> None:
       butleradm provider images lab
       butleradm provider images lab -o json
     """
-    await _show(session, name, output, lambda provider: provider.images(), _IMAGES, "images")
+    printed = Printed(output, no_headers, "images")
+    await _show(session, name, printed, lambda provider: provider.images(), _IMAGES)
 
 
 @provider_command()
 @provider_name
 @output_option("table", "json", "yaml", "name")
-async def networks(session: Session, name: str, output: str) -> None:
+@no_headers_option
+async def networks(session: Session, name: str, output: str, no_headers: bool) -> None:
     """List what machines of a provider can be connected to.
 
     Those that the ProviderConfig names are marked.
@@ -49,29 +53,39 @@ async def networks(session: Session, name: str, output: str) -> None:
       butleradm provider networks lab
       butleradm provider networks lab -o json
     """
-    await _show(session, name, output, lambda provider: provider.networks(), _NETWORKS, "networks")
+    printed = Printed(output, no_headers, "networks")
+    await _show(session, name, printed, lambda provider: provider.networks(), _NETWORKS)
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """How something is printed."""
+
+    output: str
+    no_headers: bool
+    what: str
 
 
 async def _show(
     session: Session,
     name: str,
-    output: str,
+    printed: Printed,
     look: Callable[[Provider], Awaitable[tuple[Choice, ...]]],
     words: tuple[str, ...],
-    what: str,
 ) -> None:
     async with connected(session, name) as (config, provider):
         found = await look(provider)
     chosen = _named(config, words)
+    output = printed.output
     if output == "name":
         click.echo("".join(f"{one.id}\n" for one in found), nl=False)
     elif output != "table":
         click.echo(document([_item(one, chosen) for one in found], output))
     elif not found:
-        say(f"no {what} to choose from on {name}")
+        say(f"no {printed.what} to choose from on {name}")
     else:
         rows = [[one.name, one.id, "yes" if _is_chosen(one, chosen) else "", one.detail] for one in found]
-        click.echo(table(["NAME", "ID", "USED", "DETAIL"], rows, painted=""))
+        click.echo(table(["NAME", "ID", "USED", "DETAIL"], rows, painted="", no_headers=printed.no_headers))
 
 
 def _item(choice: Choice, chosen: set[str]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import click
 
 from butler import advice
 
-from ..lazy import Failure
+from ..lazy import UNREACHABLE, Failure
 from ..options import timeout_option, wait_option
 from ..output import document, next_steps, output_option, say, success
 from ..session import NoApi, Session
@@ -90,7 +90,8 @@ async def _accepted(session: Session, draft: Draft, what: str, is_dry: bool) -> 
         await creation.ask_platform(session, draft, what)
     except (ServiceUnavailable, NoApi) as error:
         if not is_dry:
-            raise Failure(str(error) if isinstance(error, NoApi) else f"{error}{session.remedy()}") from error
+            message = str(error) if isinstance(error, NoApi) else f"{error}{session.remedy()}"
+            raise Failure(message, UNREACHABLE) from error
         say(f"# not checked against a platform: {error}")
 
 

@@ -16,7 +16,7 @@ from kubekit.errors import AlreadyExists, Invalid, InvalidConfiguration, NotFoun
 from kubekit.model.resource import Address
 
 from .. import object_draft
-from ..lazy import Failure
+from ..lazy import MISSING, REFUSED, UNREACHABLE, USAGE, Failure
 from ..object_draft import Draft
 from ..output import say
 from ..session import Session
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SECRETS = Address("", "v1", "Secret", "secrets", True)
 _GIVEN = ("pairs", "files", "env_file")
-_NOTHING = "nothing was created; --no-check creates it all the same"
+_NOTHING = "nothing was written; --no-check writes it all the same"
 
 
 def place_credentials(draft: Draft, given: Mapping[str, Any]) -> bool:
@@ -98,12 +98,14 @@ async def _sent(session: Session, draft: Draft, address: Address, what: str, *, 
     try:
         await session.client.create(draft, address, manager="butleradm", dry_run=dry_run)
     except AlreadyExists as error:
-        raise Failure(f"{what}: {_exists(session, draft)}") from error
+        raise Failure(f"{what}: {_exists(session, draft)}", REFUSED) from error
     except Invalid as error:
         raise object_draft.invalid(what, error, provider_draft.flag_for) from error
     except NotFound as error:
         is_kind = error.details is None or not error.details.name
-        raise Failure(session.not_a_platform("ProviderConfigs") if is_kind else f"{what}: {error}") from error
+        if is_kind:
+            raise Failure(session.not_a_platform("ProviderConfigs"), UNREACHABLE) from error
+        raise Failure(f"{what}: {error}", MISSING) from error
 
 
 def _exists(session: Session, draft: Draft) -> str:
@@ -128,8 +130,8 @@ async def try_account(session: Session, config: ProviderConfig, secret: Draft | 
             finally:
                 await provider.close()
     except InvalidConfiguration as error:
-        refused = object_draft.refused(what, [provider_draft.problem_of(error)], provider_draft.flag_for)
-        raise Failure(f"{refused.message}\nnothing was created") from error
+        refused = object_draft.refused(what, [provider_draft.problem_of(error)], provider_draft.flag_for, USAGE)
+        raise Failure(f"{refused.message}\nnothing was written", refused.code) from error
     except ProviderError as error:
         raise Failure(f"{what}: {error}; {_NOTHING}") from error
     for line in told(checks):

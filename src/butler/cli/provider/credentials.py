@@ -14,7 +14,7 @@ from butler.api.credentials import canonical_keys, spellings
 from butler.api.shared import ProviderType
 
 from .. import prompts
-from ..lazy import Failure
+from ..lazy import USAGE, Failure
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -69,12 +69,18 @@ def gathered(kind: ProviderType, section: Mapping[str, Any], given: Mapping[str,
     """The entries of the Secret, as they are to be written; what neither they nor the section has is asked for.
 
     Raises Failure and UsageError, neither of which shows a value."""
+    found = said(kind, given)
+    for name in _missing(kind, section, found):
+        found[name] = _asked(kind, name)
+    return found
+
+
+def said(kind: ProviderType, given: Mapping[str, Any]) -> dict[str, str]:
+    """The entries of the Secret that are named. Raises Failure and UsageError, neither of which shows a value."""
     found = _lines(given["env_file"]) if given["env_file"] else {}
     found |= dict(_read(kind, text) for text in given["files"])
     found |= dict(_pair(text) for text in given["pairs"])
     _check_known(kind, found)
-    for name in _missing(kind, section, found):
-        found[name] = _asked(kind, name)
     return found
 
 
@@ -99,9 +105,9 @@ def _text_of(path: str) -> str:
     try:
         return sys.stdin.read() if path == "-" else Path(path).expanduser().read_text()
     except UnicodeDecodeError:
-        raise Failure(f"{path}: this is not text") from None
+        raise Failure(f"{path}: this is not text", USAGE) from None
     except OSError as error:
-        raise Failure(f"{path}: {error.strerror}") from error
+        raise Failure(f"{path}: {error.strerror}", USAGE) from error
 
 
 def _lines(path: str) -> dict[str, str]:
@@ -111,7 +117,7 @@ def _lines(path: str) -> dict[str, str]:
         if not line or line.startswith("#"):
             continue
         if (match := _LINE.fullmatch(line)) is None:
-            raise Failure(f"{path}: line {number} is not KEY=VALUE")
+            raise Failure(f"{path}: line {number} is not KEY=VALUE", USAGE)
         name, value = match.groups()
         is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
         found[name] = value[1:-1] if is_quoted else value

@@ -10,7 +10,7 @@ import click
 from butler import advice
 
 from .. import prompts
-from ..lazy import Failure
+from ..lazy import REFUSED, Failure
 from ..options import timeout_option
 from ..output import say, success
 from ..session import Session
@@ -66,7 +66,8 @@ async def _unused(session: Session, name: str) -> ProviderConfig:
     if users := await provider_users.stored_users(session.client, config):
         raise Failure(
             f"provider {config.key} is used by {provider_users.named(users)}; "
-            "it can go when they are gone or have another provider"
+            "it can go when they are gone or have another provider",
+            REFUSED,
         )
     return config
 
@@ -81,7 +82,7 @@ async def _secret_of(session: Session, config: ProviderConfig) -> SecretRef | No
         return None
     for other in (await session.client.list(ProviderConfig)).items:
         if other.key != config.key and normalise(other).spec.credentials_ref == ref:
-            raise Failure(f"Secret {ref.namespace}/{ref.name} has the credentials of provider {other.key} too")
+            raise Failure(f"Secret {ref.namespace}/{ref.name} has the credentials of provider {other.key} too", REFUSED)
     return ref
 
 

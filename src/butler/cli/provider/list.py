@@ -12,19 +12,21 @@ from kubekit.client.protocol import Selection
 from kubekit.model.ages import human
 
 from ..command import NamespaceChoice
-from ..output import document, output_option, say, table
+from ..output import document, no_headers_option, output_option, say, table
 from ..session import Session
 from .account import provider_command, speaking_of
 
 
 @provider_command(NamespaceChoice("Only those of this namespace.", "all namespaces"))
 @output_option("table", "json", "yaml", "name")
-def list_(session: Session, output: str) -> None:
+@no_headers_option
+def list_(session: Session, output: str, no_headers: bool) -> None:
     """List the ProviderConfigs of all namespaces, or of one.
 
     \b
     Example:
       butleradm provider list
+      butleradm provider list -o json
     """
     with speaking_of(session):
         configs = session.reader.list(ProviderConfig, Selection(session.wishes.namespace)).items
@@ -37,7 +39,8 @@ def list_(session: Session, output: str) -> None:
     else:
         now = session.clock.now()
         rows = [[*_item(one).values(), _age(one, now)] for one in configs]
-        click.echo(table(["NAME", "NAMESPACE", "PROVIDER", "READY", "VERSION", "AGE"], rows, painted="READY"))
+        headings = ["NAME", "NAMESPACE", "PROVIDER", "READY", "VERSION", "AGE"]
+        click.echo(table(headings, rows, painted="READY", no_headers=no_headers))
 
 
 def _age(config: ProviderConfig, now: datetime) -> str:

@@ -12,6 +12,7 @@ from butler.api.shared import ProviderType
 from kubekit.errors import OMITTED, FieldError, FieldProblem, InvalidConfiguration
 
 from .. import object_draft
+from ..lazy import USAGE
 from ..merge_patch import Change, merged, put
 from ..object_draft import Draft
 from ..session import Session
@@ -82,6 +83,15 @@ def drafted(session: Session, name: str | None, kind: str | None, given: Mapping
     return draft
 
 
+def changed(stored: Draft, given: Mapping[str, Any]) -> Draft:
+    """A provider that is there, with the flags on top of it. Raises UsageError."""
+    kind = stored["spec"].get("provider") or stored["spec"].get("type")
+    draft = {name: value for name, value in stored.items() if name != "status"}
+    for change in _changes(None, given):
+        draft = merged(draft, change)
+    return {**draft, "spec": merged(draft["spec"], section_flags.change_of(kind, given).get("spec", {}))}
+
+
 def _changes(kind: str | None, given: Mapping[str, Any]) -> Iterator[Change]:
     change: Change = {}
     if kind:
@@ -127,7 +137,7 @@ def typed(draft: Draft, what: str) -> ProviderConfig:
             return normalise(config)
         except InvalidConfiguration as error:
             found.append(problem_of(error))
-    raise object_draft.refused(what, found, flag_for)
+    raise object_draft.refused(what, found, flag_for, USAGE)
 
 
 def problem_of(error: InvalidConfiguration) -> FieldError:

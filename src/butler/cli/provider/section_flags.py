@@ -11,7 +11,10 @@ from typing import Any
 
 import click
 
+from kubekit.errors import KubeError
+
 from ..merge_patch import Change, put
+from ..usage import Command
 
 TYPES = ("harvester", "nutanix", "proxmox", "aws", "azure", "gcp", "simulated", "external")
 
@@ -33,6 +36,8 @@ RESERVED = (
 """Flags that mean the same whatever the infrastructure: a field of such a name gets the infrastructure in front."""
 _FROM_FILE = "@"
 """How a value begins that is the name of a file."""
+_ANY = "any"
+"""Stands for the kind of infrastructure until that is known."""
 _ASKED = re.compile(r"has\(self\.(\w+)")
 
 Schema = dict[str, Any]
@@ -90,7 +95,8 @@ class Field:
     def value(self, given: Any) -> Any:
         """What is written into the field."""
         if self.is_entity:
-            return {"uuid" if _UUID.fullmatch(given) else "name": given}
+            # The other of both may have been said before.
+            return {"uuid": None, "name": None} | {"uuid" if _UUID.fullmatch(given) else "name": given}
         match self.schema.get("type"):
             case "array":
                 return [part.strip() for text in given for part in text.split(",") if part.strip()]
@@ -157,6 +163,8 @@ def change_of(kind: str, flags: Mapping[str, Any]) -> Change:
         given = flags.get(field.parameter)
         if given is not None and given != ():
             put(change, field.path, field.value(given))
+            if field.is_entity:
+                put(change, f"{field.path}UUID", None)
     return change
 
 
@@ -212,19 +220,23 @@ def keys_of(kind: str) -> dict[str, str]:
     return {name: f"Also spelled {', '.join(others)}." if others else "" for name, others in known.items()}
 
 
-class SectionCommand(click.Command):
+class SectionCommand(Command):
     """A command whose options depend on its `--type`."""
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
-        context.meta[__name__] = kind = _type_in(arguments)
+        context.meta[__name__] = kind = self.type_in(context, arguments)
         try:
             return super().parse_args(context, arguments)
         except click.NoSuchOption as error:
             others = types_with(error.option_name)
             if not others:
                 raise
-            told = f"and this is --type {kind}" if kind else "say --type before it can be used"
+            told = f"and this is {kind}" if kind else "say --type before it can be used"
             raise click.UsageError(f"{error.option_name} is for --type {', '.join(others)}; {told}", context) from None
+
+    def type_in(self, context: click.Context, arguments: list[str]) -> str:
+        """What a command line is about; empty if it does not say."""
+        return _type_in(arguments)
 
     def get_params(self, context: click.Context) -> list[click.Parameter]:
         return [*super().get_params(context), *_options(context)]
@@ -247,8 +259,46 @@ class SectionCommand(click.Command):
             yield f"With `--type {kind}`{about}", [one.option() for one in fields(kind)]
 
 
+class StoredSectionCommand(SectionCommand):
+    """A command whose options depend on the provider it is about, which is looked up before anything else."""
+
+    def type_in(self, context: click.Context, arguments: list[str]) -> str:
+        context.meta[__name__] = _ANY
+        trial = click.Context(self, context.parent, context.info_name, resilient_parsing=True)
+        click.Command.parse_args(self, trial, [*arguments])
+        name = trial.params.get("name")
+        if not name:
+            return ""
+        try:
+            return _type_of_stored(trial, name)
+        except (click.ClickException, KubeError):
+            if context.resilient_parsing or {*context.help_option_names} & {*arguments}:
+                return ""
+            raise
+
+    def variants(self) -> Iterator[tuple[str, list[click.Option]]]:
+        """None: they are those of another command."""
+        return iter(())
+
+
+def _type_of_stored(context: click.Context, name: str) -> str:
+    from butler.api.provider import ProviderConfig
+
+    from ..command import remember
+    from ..session import Session
+    from .account import namespace_of, speaking_of
+
+    said = {key: context.params.get(key) for key in ("kubeconfig", "context_name", "namespace")}
+    session = Session(remember(context, {**said, "verbose": False}))
+    with speaking_of(session, name):
+        spec = session.reader.get(ProviderConfig.address, name, namespace_of(session))["spec"]
+    return str(spec.get("provider") or spec.get("type"))
+
+
 def _options(context: click.Context) -> list[click.Option]:
     kind = context.meta.get(__name__, "")
+    if kind == _ANY:
+        return [*{one.flag: one.option() for each in TYPES for one in fields(each)}.values()]
     return [one.option() for one in fields(kind)] if kind in TYPES else []
 
 

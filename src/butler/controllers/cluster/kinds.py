@@ -104,5 +104,6 @@ class MachineSetSeen(Model):
     status: MachineSetSeenStatus = MachineSetSeenStatus()
 
     @property
-    def has_machines(self) -> bool:
-        return bool(self.spec.replicas or self.status.replicas)
+    def machines(self) -> int:
+        """How many there are, or are to be."""
+        return max(self.spec.replicas or 0, self.status.replicas or 0)

@@ -278,7 +278,7 @@ def _namespace_of(obj: Any) -> Iterable[str]:
 
 
 def _whether_machines(machines: kinds.MachineSetSeen) -> Any:
-    return machines.has_machines, machines.spec.template
+    return machines.machines, machines.spec.template
 
 
 def _spec_of(obj: Any) -> Any:

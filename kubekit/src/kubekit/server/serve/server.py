@@ -60,6 +60,8 @@ class Server:
         chance: Chance | None = None,
     ) -> None:
         self.data, self._host, self._port = data, host, port
+        self._known_as = _outer_address(host) if _is_unspecified(host) else host
+        """Where it is found: nobody finds anything at an address that means all of them."""
         self._clock, self._chance = clock or SystemClock(), chance or SystemChance()
         self._names, self.product = tuple(names), product or Product()
         self.looked_at: Callable[[str], None] = lambda _: None
@@ -71,7 +73,7 @@ class Server:
 
     @property
     def url(self) -> str:
-        shown = f"[{self._host}]" if ":" in self._host else self._host
+        shown = f"[{self._known_as}]" if ":" in self._known_as else self._known_as
         return f"https://{shown}:{self.port}"
 
     @property
@@ -89,7 +91,7 @@ class Server:
                 undo.callback(os.close, self._lock)
                 # Until here and in here, nothing is written: what is damaged stays as it is.
                 revision = inspection.check(self.data / "state.db")
-                self.pki = Pki(self.data / "pki", self._clock, self._names)
+                self.pki = Pki(self.data / "pki", self._clock, (self._known_as, *self._names))
                 self.pki.open(is_new=not revision)
                 data_lock.note_holder(self._lock)
             await self._bind()
@@ -192,7 +194,7 @@ class Server:
 
     def _location(self) -> Location:
         address = self._listener.sockets[0].getsockname()[0]
-        return Location(_outer_address(address) if ip_address(address).is_unspecified else address, self.port)
+        return Location(_outer_address(address) if _is_unspecified(address) else address, self.port)
 
     def _write_kubeconfig(self) -> None:
         private_files.write_private(self.kubeconfig, self.admin_kubeconfig())
@@ -209,6 +211,13 @@ def _writing_to(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StorageError(f"{error.filename or path}: {error.strerror or error}") from error
+
+
+def _is_unspecified(host: str) -> bool:
+    try:
+        return ip_address(host).is_unspecified
+    except ValueError:
+        return False
 
 
 def _outer_address(unspecified: str) -> str:

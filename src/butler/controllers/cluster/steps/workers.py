@@ -56,12 +56,14 @@ class Counts:
     replicas: int
     current: int
     ready: int
+    old: int
+    """Machines that look different from what is wanted."""
     seen: bool
     """Whether Cluster API has taken in what is wanted."""
 
     @property
     def changing(self) -> bool:
-        return not self.seen or self.replicas != self.desired or self.current != self.desired
+        return not self.seen or self.old > 0 or self.replicas != self.desired or self.current != self.desired
 
 
 def counts_of(scope: Scope) -> tuple[int, int]:
@@ -82,25 +84,26 @@ def _counts(scope: Scope, pool: PoolSettings) -> Counts:
         replicas=status.get("replicas") or 0,
         current=status.get("upToDateReplicas") or 0,
         ready=status.get("readyReplicas") or 0,
-        seen=bool(seen and template.get("version") == scope.worker_version and not _has_old_machines(scope, live)),
+        old=_old_machines(scope, live) if spec else 0,
+        seen=bool(seen and template.get("version") == scope.worker_version),
     )
 
 
-def _has_old_machines(scope: Scope, deployment: Object) -> bool:
-    """Whether machines are left that look different. A MachineDeployment that has taken in another template still
-    counts the machines of the old one as up to date for a moment."""
+def _old_machines(scope: Scope, deployment: Object) -> int:
+    """How many machines are left that look different. The MachineDeployment's own figures do not tell: when it has
+    taken in another template, it still counts machines of the old one as up to date for a moment, and new ones not."""
     look = msgspec.convert(deployment["spec"]["template"]["spec"], kinds.MachineLook)
     name = deployment["metadata"]["name"]
     sets: Sequence[kinds.MachineSetSeen] = scope.sight.within(kinds.MachineSetSeen, scope.namespace)
-    return any(
-        one.metadata.labels.get(DEPLOYMENT_NAME) == name and one.has_machines and one.spec.template.spec != look
+    return sum(
+        one.machines
         for one in sets
+        if one.metadata.labels.get(DEPLOYMENT_NAME) == name and one.spec.template.spec != look
     )
 
 
 def _old(counts: Sequence[Counts]) -> str:
-    # A pool without a ready machine is new: its first machines are not counted as up to date at once.
-    old = sum(max(0, one.replicas - one.current) for one in counts if one.ready)
+    old = sum(one.old for one in counts)
     return f", {old} to be replaced" if old else ""
 
 
