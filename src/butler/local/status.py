@@ -43,6 +43,7 @@ class Report(Struct, rename="camel", kw_only=True):
     uptime_seconds: int | None = None
     url: str | None = None
     kubeconfig: str | None = None
+    metrics: str | None = None
     fast: bool = False
     controllers: Controllers = msgspec.field(default_factory=Controllers)
     clusters: dict[str, int] = {}
@@ -71,6 +72,7 @@ async def collect(place: Home) -> Report:
 def _describe(report: Report, running: Running) -> None:
     report.pid, report.version, report.url = running.pid, running.version, running.url
     report.kubeconfig, report.fast = running.kubeconfig, running.fast
+    report.metrics = f"{running.health}/metrics"
     report.uptime_seconds = int((SystemClock().now() - running.started).total_seconds())
 
 
@@ -117,6 +119,7 @@ def _rows(report: Report) -> list[tuple[str, str]]:
             ("Machines", _counted(report.machines)),
         ]
     rows += [("Data", f"{report.data} ({messages.size(report.data_bytes)})"), ("Log", report.log)]
+    rows += [("Metrics", report.metrics)] if report.metrics else []
     return [*rows, *(("Problem", problem) for problem in report.problems)]
 
 
