@@ -176,12 +176,6 @@ def running(**more: Any) -> dict[str, Any]:
     }
 
 
-@pytest.fixture(scope="session")
-def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where commands keep what they compiled, whatever the environment says: most of their time is reading code."""
-    return tmp_path_factory.mktemp("bytecode")
-
-
 @pytest.fixture
 def user(platform: ServerProcess, bytecode: Path, tmp_path: Path) -> Iterator[User]:
     """A user whose KUBECONFIG names the platform."""

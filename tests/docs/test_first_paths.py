@@ -27,22 +27,22 @@ LOOK_AFTER, RECOVER, ON_CLUSTER = (ROOT / page for page in OPERATORS)
 DAMAGE = "dd if=/dev/zero of=$HOME/.butler/local.damaged/state.db bs=4096 seek=9 count=1 conv=notrunc status=none"
 
 
-def walk_of(folder: Path, *, has_commands: bool, **instead: str) -> Walk:
-    return Walk(folder, has_commands=has_commands, instead=START | {"/home/you": str(folder / "home")} | instead)
+def walk_of(folder: Path, bytecode: Path, *, has_commands: bool) -> Walk:
+    return Walk(folder, bytecode, has_commands=has_commands, instead=START | {"/home/you": str(folder / "home")})
 
 
 @pytest.fixture
-def newcomer(tmp_path: Path) -> Iterator[Walk]:
+def newcomer(tmp_path: Path, bytecode: Path) -> Iterator[Walk]:
     """Someone with a fresh clone and nothing else."""
-    walk = walk_of(tmp_path / "newcomer", has_commands=False)
+    walk = walk_of(tmp_path / "newcomer", bytecode, has_commands=False)
     yield walk
     walk.end()
 
 
 @pytest.fixture
-def operator(tmp_path: Path) -> Iterator[Walk]:
+def operator(tmp_path: Path, bytecode: Path) -> Iterator[Walk]:
     """Someone who has installed the commands."""
-    walk = walk_of(tmp_path / "operator", has_commands=True)
+    walk = walk_of(tmp_path / "operator", bytecode, has_commands=True)
     yield walk
     walk.end()
 

@@ -106,12 +106,12 @@ GUIDED = {
 
 
 @pytest.fixture(scope="module")
-def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
+def platform(tmp_path_factory: pytest.TempPathFactory, bytecode: Path) -> Iterator[Walk]:
     """A platform that runs, in which the provider of the example is installed."""
     folder = tmp_path_factory.mktemp("platform")
     installed = folder / "installed"
     installed.mkdir()
-    reader = Walk(folder / "reader")
+    reader = Walk(folder / "reader", bytecode)
     path = (str(install_example(installed)), os.environ.get("PYTHONPATH", ""))
     reader.environ["PYTHONPATH"] = os.pathsep.join(path)
     reader.type("butleradm up --fast --detach --empty --port 0")
@@ -127,7 +127,7 @@ def kubectl(platform: Walk) -> Kubectl:
 @pytest.fixture
 def reader(platform: Walk, kubectl: Kubectl, tmp_path: Path) -> Iterator[Walk]:
     """Somebody new whose kubectl leads there; the providers they make go with them."""
-    one = Walk(tmp_path / "reader")
+    one = Walk(tmp_path / "reader", platform.bytecode)
     kubeconfig = platform.home / ".butler" / "local" / "kubeconfig"
     one.environ |= {"KUBECONFIG": str(kubeconfig), "PYTHONPATH": platform.environ["PYTHONPATH"]}
     yield one

@@ -15,7 +15,7 @@ from tests.docs.pages import ROOT, Block, is_shown
 
 _ON_TERMINAL = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
 _MARK = re.compile(r"^<<(\d+)>>\n", re.MULTILINE)
-_NOT_TAKEN_ALONG = ("KUBECONFIG", "BUTLER_HOME", "BUTLER_NAMESPACE", "BUTLER_DATA", "TERM", "MAKEFLAGS")
+_NOT_TAKEN_ALONG = ("KUBECONFIG", "BUTLER_HOME", "BUTLER_NAMESPACE", "BUTLER_DATA", "PYTHONDONTWRITEBYTECODE")
 
 
 @dataclass
@@ -23,6 +23,8 @@ class Walk:
     """One reader of pages."""
 
     folder: Path
+    bytecode: Path
+    """Where commands keep what they compiled."""
     has_commands: bool = True
     """Whether the commands are on the PATH before the page says so."""
     instead: Mapping[str, str] = field(default_factory=dict)
@@ -40,6 +42,7 @@ class Walk:
         path = [str(BIN)] if self.has_commands else []
         path += [part for part in os.environ["PATH"].split(os.pathsep) if part != str(BIN)]
         self.environ |= {"HOME": str(self.home), "PATH": os.pathsep.join(path), "TERM": "xterm", "NO_COLOR": "1"}
+        self.environ["PYTHONPYCACHEPREFIX"] = str(self.bytecode)
 
     def write(self, name: str, text: str) -> None:
         """A file that the page takes for granted."""
