@@ -47,18 +47,18 @@ def operator(tmp_path: Path, bytecode: Path) -> Iterator[Walk]:
     walk.end()
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("page", NEWCOMERS)
 def test_a_newcomer_comes_to_the_end(page: str, newcomer: Walk) -> None:
     newcomer.follow(commands(ROOT / page))
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 def test_an_operator_looks_after_a_platform(operator: Walk) -> None:
     operator.follow(commands(LOOK_AFTER))
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 def test_an_operator_gets_data_back(operator: Walk) -> None:
     """From a platform that runs, and then from a copy of which a page is lost."""
     copy = "cp -a ~/.butler/local ~/.butler/local.damaged"
@@ -67,7 +67,7 @@ def test_an_operator_gets_data_back(operator: Walk) -> None:
     operator.follow([start, *commands(RECOVER)])
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 def test_an_operator_runs_on_a_cluster(operator: Walk, tmp_path: Path) -> None:
     cluster = start_server(tmp_path / "cluster", program=BUTLER)
     try:

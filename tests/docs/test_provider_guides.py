@@ -158,7 +158,7 @@ async def passing_time(fake: Fake) -> AsyncIterator[None]:
         passing.cancel()
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_guide_leads_to_a_machine(name: str, reader: Walk) -> None:
     account, fake_name = GUIDED[name]
@@ -168,7 +168,7 @@ async def test_a_guide_leads_to_a_machine(name: str, reader: Walk) -> None:
         assert await fake.harness.leftovers() == []
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 async def test_the_page_about_all_of_them_is_true_of_one(reader: Walk) -> None:
     async with FAKES["nutanix-v4"]() as fake:
         password = fake.credentials["password"]
@@ -187,7 +187,7 @@ async def test_the_page_about_all_of_them_is_true_of_one(reader: Walk) -> None:
         await follow(reader, commands(GUIDES / "README.md"), account)
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 async def test_the_page_about_a_provider_of_ones_own_is_true_of_the_example(
     reader: Walk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ import yaml
 from tests.lives.witnesses import TENANTS, Truth, Witnesses, done
 from tests.local.shells import Shell
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(600)
 
 OLD, NEW = "v1.31.4", "v1.32.2"
 
@@ -39,7 +39,7 @@ def document(name: str) -> str:
 def wait(shell: Shell, name: str, *conditions: str) -> None:
     """As scripts do: nothing but what kubectl can see."""
     for one in conditions:
-        done(shell.kubectl("wait", f"tenantcluster/{name}", "-n", TENANTS, f"--for={one}", "--timeout=45s"))
+        done(shell.kubectl("wait", f"tenantcluster/{name}", "-n", TENANTS, f"--for={one}", "--timeout=100s"))
 
 
 def settled(shell: Shell, name: str, workers: int, version: str) -> None:
@@ -79,7 +79,7 @@ def test_what_kubectl_does_everybody_sees(witnesses: Witnesses, tmp_path: Path) 
     assert sorted(inside) == sorted(witnesses.object(name)["status"]["observedState"]["workers"]["nodes"])
     assert witnesses.exported(name)["spec"]["workers"]["replicas"] == 3
 
-    done(kubectl("delete", "tenantcluster", name, "-n", TENANTS, "--wait", "--timeout=45s"))
+    done(kubectl("delete", "tenantcluster", name, "-n", TENANTS, "--wait", "--timeout=100s"))
     assert shell.butlerctl("cluster", "get", name).code == 3
     assert witnesses.upstream.is_gone(name)
     assert made.namespace not in done(kubectl("get", "namespaces", "-o", "name")).out

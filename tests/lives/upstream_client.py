@@ -179,7 +179,7 @@ class UpstreamClient:
         self._ask("PATCH", _path_of(name), change, "application/merge-patch+json")
 
     def _ask(self, verb: str, path: str, body: Any = None, kind: str = "application/json") -> dict[str, Any]:
-        connection = http.client.HTTPSConnection(str(self._server.netloc), timeout=30, context=self._trust)
+        connection = http.client.HTTPSConnection(str(self._server.netloc), timeout=60, context=self._trust)
         try:
             sent = None if body is None else json.dumps(body)
             connection.request(verb, path, sent, {"Content-Type": kind, "Accept": "application/json"})

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from testbed.running.embedded import BIN, Ran
+from testbed.running.embedded import BIN, PATIENCE, Ran
 
 
 class Shell:
@@ -36,7 +36,7 @@ class Shell:
             [str(BIN / program), *arguments],
             capture_output=True,
             text=True,
-            timeout=50,
+            timeout=PATIENCE,
             check=False,
             env=self.environ,
             input=answer,
