@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from testbed.running.embedded import BUTLER, start_server, stop_server
+from testbed.running import servers
 from tests.docs.pages import ROOT, commands
 from tests.docs.walks import Walk
 
@@ -68,14 +69,14 @@ def test_an_operator_gets_data_back(operator: Walk) -> None:
 
 
 @pytest.mark.timeout(600)
-def test_an_operator_runs_on_a_cluster(operator: Walk, tmp_path: Path) -> None:
-    cluster = start_server(tmp_path / "cluster", program=BUTLER)
-    try:
+@pytest.mark.parametrize("kind", [servers.embedded, pytest.param(servers.real, marks=pytest.mark.real)])
+def test_an_operator_runs_on_a_cluster(kind: Any, operator: Walk, tmp_path: Path) -> None:
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    with kind(folder) as cluster:
         operator.write("management.kubeconfig", cluster.kubeconfig.read_text())
         operator.follow(commands(ON_CLUSTER))
-    finally:
         operator.end()
-        stop_server(cluster)
 
 
 def test_make_up_is_butleradm_up() -> None:
