@@ -41,3 +41,9 @@ async def server(tmp_path: Path) -> AsyncIterator[Server]:
     """A server of its own in this test's event loop."""
     async with Server(tmp_path / "data", product=PRODUCT) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where commands keep what they compiled, whatever the environment says: most of their time is reading code."""
+    return tmp_path_factory.mktemp("bytecode")

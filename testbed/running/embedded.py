@@ -12,6 +12,8 @@ from pathlib import Path
 BIN = Path(sys.executable).parent
 KUBEKIT = (sys.executable, "-m", "kubekit.server")
 BUTLER = (str(BIN / "butleradm"), "apiserver")
+PATIENCE = 120.0
+"""Seconds after which a command hangs: many times what any takes, so that a slow computer is no reason to fail."""
 
 
 @dataclass
@@ -46,7 +48,7 @@ def start_server(data: Path, *arguments: str, program: tuple[str, ...] = KUBEKIT
 
 def stop_server(server: ServerProcess) -> None:
     server.process.terminate()
-    server.process.wait(20)
+    server.process.wait(PATIENCE)
     assert server.process.stderr is not None
     server.process.stderr.close()
 
@@ -69,7 +71,7 @@ def kubectl_for(kubeconfig: Path) -> Kubectl:
     fixed = {**os.environ, "KUBECACHEDIR": str(kubeconfig.parent / "kubectl-cache"), "KUBERC": "off", "GOGC": "off"}
 
     def run(
-        *arguments: str, stdin: str | None = None, fails: bool = False, timeout: float = 30, **environment: str
+        *arguments: str, stdin: str | None = None, fails: bool = False, timeout: float = PATIENCE, **environment: str
     ) -> Ran:
         done = subprocess.run(
             [str(BIN / "kubectl"), "--kubeconfig", str(kubeconfig), *arguments], env=fixed | environment,

@@ -39,6 +39,6 @@ def butler_kinds(server_process: ServerProcess) -> None:
     """Butler's own kinds, once for all tests of this worker."""
     kubectl = kubectl_for(server_process.kubeconfig)
     kubectl("apply", "--server-side", "-f", str(CRDS))
-    kubectl("wait", "--for=condition=Established", "crd", "-l", "app.kubernetes.io/part-of=butler", "--timeout=20s")
+    kubectl("wait", "--for=condition=Established", "crd", "-l", "app.kubernetes.io/part-of=butler", "--timeout=60s")
     # kubectl keeps what it knows of the server for hours; `explain` does not look again by itself.
     kubectl("api-resources", "--cached=false", "-o", "name")

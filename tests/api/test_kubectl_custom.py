@@ -79,7 +79,7 @@ def test_a_machine_request_shows_its_columns_and_takes_a_status(system: Kubectl)
     assert system(*table).out.split()[:5] == ["cluster-cp-0", "cluster-cp-0", "control-plane", "Running", "10.40.1.50"]
     shown = "jsonpath={.spec.cpu} {.metadata.generation} {.status.phase}"
     assert system("get", "mr", "-n", "butler-system", "cluster-cp-0", "-o", shown).out == "4 1 Running"
-    system("wait", "mr/cluster-cp-0", "-n", "butler-system", "--for=jsonpath={.status.phase}=Running", "--timeout=10s")
+    system("wait", "mr/cluster-cp-0", "-n", "butler-system", "--for=jsonpath={.status.phase}=Running", "--timeout=60s")
 
 
 def test_a_tenant_cluster_scales_its_workers(here: Kubectl) -> None:

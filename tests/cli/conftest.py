@@ -20,7 +20,17 @@ from butler.api import KINDS
 from butler.engines.capi.kinds import Machine
 from kubekit.model import crd
 from kubekit.model.resource import Resource
-from testbed.running.embedded import BIN, BUTLER, Kubectl, Ran, ServerProcess, kubectl_for, start_server, stop_server
+from testbed.running.embedded import (
+    BIN,
+    BUTLER,
+    PATIENCE,
+    Kubectl,
+    Ran,
+    ServerProcess,
+    kubectl_for,
+    start_server,
+    stop_server,
+)
 
 PROVIDER = {
     "apiVersion": "butler.butlerlabs.dev/v1alpha1",
@@ -66,7 +76,7 @@ class User:
     def _run(self, program: str, *arguments: str, stdin: str, fails: Any, **environ: str) -> Ran:
         done = subprocess.run(
             [str(BIN / program), *arguments], env=self.environ | environ, input=stdin,
-            capture_output=True, text=True, timeout=30, check=False,
+            capture_output=True, text=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
         assert done.returncode == fails, f"{program} {' '.join(arguments)}: {done.stdout}{done.stderr}"
         assert "Traceback" not in done.stderr, done.stderr
@@ -136,12 +146,12 @@ class Started:
         for _ in range(3):
             self.process.send_signal(signal.SIGINT)
             with suppress(subprocess.TimeoutExpired):
-                out, err = self.process.communicate(timeout=10)
+                out, err = self.process.communicate(timeout=30)
                 return Ran(self.process.returncode, out, err)
         raise AssertionError("Ctrl-C does not end it")
 
     def end(self) -> Ran:
-        out, err = self.process.communicate(timeout=30)
+        out, err = self.process.communicate(timeout=PATIENCE)
         return Ran(self.process.returncode, out, err)
 
 
@@ -175,12 +185,6 @@ def running(**more: Any) -> dict[str, Any]:
         "observedState": {"kubernetesVersion": "v1.32.2"},
         **more,
     }
-
-
-@pytest.fixture(scope="session")
-def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where commands keep what they compiled, whatever the environment says: most of their time is reading code."""
-    return tmp_path_factory.mktemp("bytecode")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import yaml
 
 from butler.cli.provider.create import create
 from butler.cli.provider.section_flags import RESERVED, TYPES, fields, keys_of
-from testbed.running.embedded import BIN
+from testbed.running.embedded import BIN, PATIENCE
 from tests.cli.conftest import User
 
 pytestmark = pytest.mark.usefixtures("own_providers")
@@ -339,7 +339,7 @@ def at_a_terminal(user: User, *arguments: str, answers: dict[str, str]) -> str:
                 if question in seen:
                     os.write(ours, f"{waiting.pop(question)}\n".encode())
                     assert answer
-        assert process.wait(timeout=20) == 0, seen
+        assert process.wait(timeout=PATIENCE) == 0, seen
     finally:
         process.kill()
         process.wait()

@@ -13,7 +13,7 @@ import pytest
 
 from butler import __version__
 from butler.cli.ctl import butlerctl
-from testbed.running.embedded import BIN
+from testbed.running.embedded import BIN, PATIENCE
 from tests.cli.conftest import User, condition, running
 
 HEAVY = ("aiohttp", "asyncio", "rich", "cryptography", "jsonschema_rs", "butler.controllers", "http.client")
@@ -62,7 +62,7 @@ def test_a_list_imports_nothing_heavy(user: User) -> None:
         "from butler.cli.ctl import main; main()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], env=user.environ, capture_output=True, text=True, timeout=30, check=False
+        [sys.executable, "-c", script], env=user.environ, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "[]")
 
@@ -135,7 +135,7 @@ def test_output_cut_by_a_pipe_is_no_error_message(user: User) -> None:
     user.cluster()
     command = f"{BIN}/butlerctl cluster list -o yaml | head -c 1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(
-        ["bash", "-c", command], env=user.environ, capture_output=True, text=True, timeout=30, check=False
+        ["bash", "-c", command], env=user.environ, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.stderr == ""
 

@@ -137,7 +137,7 @@ def _interrupted(process: subprocess.Popen[str]) -> int:
     for _ in range(3):
         process.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
-            return process.wait(timeout=10)
+            return process.wait(timeout=30)
     raise AssertionError("Ctrl-C does not end it")
 
 

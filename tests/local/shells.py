@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from butler.local.home import Home, Remembered
-from testbed.running.embedded import BIN, Ran
+from testbed.running.embedded import BIN, PATIENCE, Ran
 
 
 class Shell:
@@ -38,7 +38,7 @@ class Shell:
             [str(BIN / program), *arguments],
             capture_output=True,
             text=True,
-            timeout=50,
+            timeout=PATIENCE,
             check=False,
             env=self.environ,
             input=answer,

@@ -90,7 +90,7 @@ class World:
 
     async def tidied(self, wanted: TenantCluster) -> None:
         """Wait until a plan would be empty; old templates and machines go a moment after a cluster is Running."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(100):
             while not (await plan_change(self.client, wanted)).is_empty:  # noqa: ASYNC110 -- what is waited for is many objects
                 await asyncio.sleep(0.01)
 

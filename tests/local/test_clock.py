@@ -53,7 +53,6 @@ async def nodes_of(content: bytes) -> int:
         return len((await client.list(NODES)).items)
 
 
-@pytest.mark.timeout(60)
 async def test_a_platform_whose_clock_was_ahead_heals_when_it_is_right(tmp_path: Path) -> None:
     place = Home(tmp_path / "data")
     async with running(place, Options(delays=NONE, clock=FastClock())) as platform:

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from kubekit.server.store import data_lock
-from testbed.running.embedded import BIN
+from testbed.running.embedded import BIN, PATIENCE
 from tests.local.shells import Shell
 
 
@@ -128,7 +128,7 @@ def test_data_that_another_process_holds_is_left_alone(shell: Shell) -> None:
 def test_ctrl_c_stops_within_seconds_and_keeps_the_data(shell: Shell) -> None:
     process = shell.start("--empty")
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert "Stopped. The data is in" in err
     assert (shell.data / "state.db").exists()
@@ -140,7 +140,7 @@ def test_data_is_removed_only_when_that_is_confirmed(shell: Shell) -> None:
     assert refused.code != 0
     assert process.poll() is None
     assert shell.butleradm("down", "--purge", "--yes").code == 0
-    process.communicate(timeout=20)
+    process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert not shell.data.exists()
 

@@ -125,7 +125,7 @@ async def test_a_data_centre_without_room_is_named_as_the_one_to_blame(world: Wo
     change = {"spec": {"simulated": {"capacity": 2}}}
     await world.client.patch(ProviderConfig, "simulated", change, SYSTEM_NAMESPACE)
     await scale(world.client)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(100):
         found = await explain(world.client, TENANTS, NAME, NOW)
         while "room for 2 machines" not in found.waiting_for:
             await asyncio.sleep(0.01)
@@ -138,7 +138,7 @@ async def test_a_data_centre_that_does_not_answer_is_named_as_the_one_to_blame(w
     change = {"spec": {"simulated": {"failurePercent": 100}}}
     await world.client.patch(ProviderConfig, "simulated", change, SYSTEM_NAMESPACE)
     await scale(world.client)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(100):
         found = await explain(world.client, TENANTS, NAME, NOW)
         while "ProviderConfig simulated: " not in found.waiting_for:
             await asyncio.sleep(0.01)

@@ -78,7 +78,7 @@ async def test_a_cluster_leaves_nothing_behind(place: Home, platform: Platform) 
 async def test_a_platform_with_a_running_cluster_has_nothing_to_do_now_or_later(platform: Platform) -> None:
     await create(platform.client)
     await until(platform.client, runs("v1.31.4", 2))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(100):
         while not all(manager.is_quiet for manager in platform.managers):  # noqa: ASYNC110 -- nothing tells of it
             await asyncio.sleep(0)
 

@@ -27,7 +27,7 @@ async def platform(tmp_path: Path) -> AsyncIterator[Platform]:
 
 async def seen(platform: Platform, kind: Any, name: str, phase: str) -> Any:
     """The object, once it is in a phase; None once it is gone."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(100):
         while True:
             try:
                 found: Any = await platform.client.get(kind, name, SYSTEM)

@@ -19,6 +19,7 @@ from butler.api.provider import ProviderConfig
 from butler.providers import registry
 from butler.providers.testing.web import serving
 from kubekit.clock import SystemChance, SystemClock
+from testbed.running.embedded import PATIENCE
 from tests.controllers.requests_world import World
 from tests.providers.installing import EXAMPLE, install_example
 
@@ -40,7 +41,7 @@ def test_the_example_keeps_the_contract(installed: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
-        timeout=55,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stdout[-4000:]
@@ -66,7 +67,7 @@ async def test_a_request_becomes_a_server_of_the_example(installed: Path, monkey
     monkeypatch.setattr(fake, "BOOT", 0.0)
     monkeypatch.setattr(fake, "REMOVAL", 0.0)
     world = World(cast(Any, SimpleNamespace(clock=SystemClock(), chance=SystemChance())))
-    async with serving(cloud.app()) as url, asyncio.timeout(20):
+    async with serving(cloud.app()) as url, asyncio.timeout(100):
         world.start()
         await world.secret("tinycloud", apiKey=fake.KEY)
         settings = {"name": "tinycloud", "settings": {"endpoint": url}}

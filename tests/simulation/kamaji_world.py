@@ -86,7 +86,7 @@ class World:
 
     async def until(self, kind: type[Resource], name: str, holds: Callable[[Any], bool]) -> Any:
         """Wait until an object, or None when there is none, is as it should be."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(100):
             async for _ in follow(self.client, kind, clock=SystemClock(), chance=SystemChance()):
                 found = await self.find(kind, name)
                 if holds(found):

@@ -37,7 +37,7 @@ UNKNOWN = Address("nowhere.example.com", "v1", "Thing", "things", True)
 async def events(client: Client, kind: Any, selection: Selection, version: str, count: int) -> list[Any]:
     """The next events that are about an object."""
     found: list[Any] = []
-    async with asyncio.timeout(20), aclosing(client.watch(kind, selection, version=version)) as watch:
+    async with asyncio.timeout(100), aclosing(client.watch(kind, selection, version=version)) as watch:
         while len(found) < count:
             event = await anext(watch)
             if event.signal is not Signal.BOOKMARK:

@@ -48,7 +48,7 @@ class Story:
         self.changes: list[tuple[Signal, str]] = []
 
     async def until(self, reached: Callable[[], bool]) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(100):
             while not reached():
                 self._take(await anext(self._news))
 
@@ -207,7 +207,7 @@ async def told(client: Unreliable, clock: Hasty, watches: int, idle: float = 60.
 
     client.enough = watches
     reading = asyncio.create_task(read())
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(100):
         await client.reached.wait()
     reading.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -27,7 +27,7 @@ def test_the_example_is_short() -> None:
 async def test_the_example_runs_on_the_embedded_server(server: Server, tmp_path: Path) -> None:
     script = tmp_path / "greetings.py"
     script.write_text(on_any_port(code_on(PAGE)[0]))
-    async with HttpClient(kubeconfig.load(server.kubeconfig)) as client, asyncio.timeout(40):
+    async with HttpClient(kubeconfig.load(server.kubeconfig)) as client, asyncio.timeout(100):
         with running(script, server.kubeconfig) as program:
             await asyncio.to_thread(program.until, "started")
             meta = {"name": "first", "namespace": "default"}

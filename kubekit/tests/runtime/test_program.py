@@ -159,7 +159,7 @@ def tune(namespace: str) -> dict[str, Any]:
 async def first_heard(client: HttpClient, kind: str, namespace: str) -> Any:
     """Make an object of the kind, and wait until a controller has said so."""
     await client.create(tune(namespace), address(kind))
-    async with asyncio.timeout(20), aclosing(client.watch(address(kind))) as events:
+    async with asyncio.timeout(100), aclosing(client.watch(address(kind))) as events:
         async for event in events:
             if event.item is not None and key_of(event.item) == f"{namespace}/first" and event.item.get("status"):
                 return event.item

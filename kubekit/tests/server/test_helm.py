@@ -229,7 +229,7 @@ def complete_deployment(deployment: Values) -> Values | None:
 
 
 def test_a_release_is_installed_whole_and_waits_for_its_workloads(world: World) -> None:
-    release = world.config.install(world.chart, "web", world.values(), wait="watcher", timeout=30)
+    release = world.config.install(world.chart, "web", world.values(), wait="watcher", timeout=100)
     assert (release["status"], release["revision"]) == ("deployed", 1)
     assert world.names(f"{KINDS},gadgets.{world.group}") == sorted(
         [
@@ -315,7 +315,7 @@ def test_objects_of_others_are_not_taken_over(world: World) -> None:
 
 def test_an_uninstall_leaves_nothing_but_the_definitions(world: World) -> None:
     world.config.install(world.chart, "web", world.values())
-    world.config.uninstall("web", wait="watcher", timeout=30)
+    world.config.uninstall("web", wait="watcher", timeout=100)
     # A hook belongs to no release, so that its Job stays, as it does everywhere.
     assert world.names(f"{KINDS},gadgets.{world.group}") == ["job.batch/web-migrate"]
     assert world.config.list(all_states=True) == []

@@ -103,7 +103,7 @@ def test_a_clusterrole_gathers_the_rules_of_others(kubectl: Kubectl) -> None:
     kubectl("create", "clusterrole", "t-gathered", "--aggregation-rule=t-gather=yes")
     kubectl("create", "clusterrole", "t-nodes", "--verb=get", "--resource=nodes")
     kubectl("label", "clusterrole", "t-nodes", "t-gather=yes")
-    kubectl("wait", "clusterrole/t-gathered", "--for=jsonpath={.rules[0].resources[0]}=nodes", "--timeout=10s")
+    kubectl("wait", "clusterrole/t-gathered", "--for=jsonpath={.rules[0].resources[0]}=nodes", "--timeout=60s")
     kubectl("create", "clusterrolebinding", "t-bound", "--clusterrole=t-gathered", "--user=t-jane")
     assert kubectl("auth", "can-i", "get", "nodes", "--as=t-jane").out == "yes\n"
     kubectl("delete", "clusterrole/t-gathered", "clusterrole/t-nodes", "clusterrolebinding/t-bound")

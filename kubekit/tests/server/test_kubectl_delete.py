@@ -75,7 +75,7 @@ def test_dependents_go_before_their_owner_in_the_foreground(here: Kubectl) -> No
 def test_dependents_go_after_their_owner_in_the_background(here: Kubectl) -> None:
     make_owned(here)
     here("delete", "cm", "owner", "--cascade=background")
-    here("wait", "cm/child", "--for=delete", "--timeout=10s")
+    here("wait", "cm/child", "--for=delete", "--timeout=60s")
     assert here("get", "cm", "child", "--ignore-not-found").out == ""
 
 
@@ -129,7 +129,7 @@ def test_waiting_for_conditions_and_values(here: Kubectl) -> None:
     status = '{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}'
     here("patch", "pod", "pod", "--subresource=status", "--type=merge", "-p", status)
     for condition in ("condition=Ready", "jsonpath={.status.phase}=Running", "jsonpath={.status.phase}", "create"):
-        assert here("wait", "pod/pod", f"--for={condition}", "--timeout=10s").out == "pod/pod condition met\n"
+        assert here("wait", "pod/pod", f"--for={condition}", "--timeout=60s").out == "pod/pod condition met\n"
     assert here("wait", "pod", "-l", "run=pod", "--for=condition=Ready").out == "pod/pod condition met\n"
 
 
@@ -147,9 +147,9 @@ def test_a_waiting_kubectl_sees_creation_and_deletion(
     here: Kubectl, namespace: str, server_process: ServerProcess
 ) -> None:
     wait = [str(BIN / "kubectl"), "--kubeconfig", str(server_process.kubeconfig), "-n", namespace, "wait", "cm/late"]
-    with subprocess.Popen([*wait, "--for=create", "--timeout=20s"], stdout=subprocess.PIPE, text=True) as waiting:
+    with subprocess.Popen([*wait, "--for=create", "--timeout=60s"], stdout=subprocess.PIPE, text=True) as waiting:
         here("create", "configmap", "late")
         assert waiting.communicate()[0] == "configmap/late condition met\n"
-    with subprocess.Popen([*wait, "--for=delete", "--timeout=20s"], stdout=subprocess.PIPE, text=True) as waiting:
+    with subprocess.Popen([*wait, "--for=delete", "--timeout=60s"], stdout=subprocess.PIPE, text=True) as waiting:
         here("delete", "cm", "late")
         assert waiting.wait() == 0

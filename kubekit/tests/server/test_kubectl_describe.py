@@ -114,7 +114,7 @@ def test_several_at_once_and_none(described: Kubectl) -> None:
 
 def test_a_custom_object_and_its_definition(here: Kubectl, namespace: str) -> None:
     here("apply", "-f", "-", stdin=json.dumps(definition("kettles", "Kettle", "Namespaced")))
-    here("wait", "--for=condition=Established", "crd/kettles.example.com", "--timeout=20s")
+    here("wait", "--for=condition=Established", "crd/kettles.example.com", "--timeout=60s")
     here("create", "-f", "-", stdin="{apiVersion: example.com/v1, kind: Kettle, metadata: {name: web}, spec: {}}")
     uid = here("get", "kettle", "web", "-o", "jsonpath={.metadata.uid}").out
     values = {"namespace": namespace, "kind": "Kettle", "version": "example.com/v1", "uid": uid}

@@ -85,7 +85,7 @@ def test_proxy_passes_requests_on(server_process: ServerProcess) -> None:
         assert proxy.stdout is not None
         address = proxy.stdout.readline().split()[-1]
         try:
-            with urllib.request.urlopen(f"http://{address}/api/v1/namespaces/default", timeout=10) as answer:
+            with urllib.request.urlopen(f"http://{address}/api/v1/namespaces/default", timeout=60) as answer:
                 assert json.load(answer)["metadata"]["name"] == "default"
         finally:
             proxy.terminate()

@@ -52,7 +52,7 @@ def test_a_node_is_drained_of_pods_nobody_guards(kubectl: Kubectl, here: Kubectl
         f"evicting pod {namespace}/alone (server dry run)",
         f"node/{node} drained (server dry run)",
     ]
-    drained = kubectl("drain", node, "--force", "--grace-period=0", "--timeout=10s").out
+    drained = kubectl("drain", node, "--force", "--grace-period=0", "--timeout=60s").out
     assert drained.splitlines()[-2:] == ["pod/alone evicted", f"node/{node} drained"]
     assert here("get", "pod", "alone", "--ignore-not-found").out == ""
 
@@ -69,7 +69,7 @@ def test_a_disruption_budget_holds_a_running_pod(kubectl: Kubectl, here: Kubectl
     assert "Cannot evict pod as it would violate the pod's disruption budget." in held
     status["status"]["disruptionsAllowed"] = 1
     here("patch", "pdb", "guard", "--subresource=status", "--type=merge", "-p", json.dumps(status))
-    kubectl("drain", node, "--force", "--grace-period=0", "--timeout=10s")
+    kubectl("drain", node, "--force", "--grace-period=0", "--timeout=60s")
     spent = json.loads(here("get", "pdb", "guard", "-o", "jsonpath={.status}").out)
     assert spent["disruptionsAllowed"] == 0
     assert list(spent["disruptedPods"]) == ["guarded"]

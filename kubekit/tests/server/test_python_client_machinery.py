@@ -180,7 +180,7 @@ def test_a_dynamic_watch_starts_with_what_is_there(anywhere: dynamic.DynamicClie
         allow_watch_bookmarks=True,
         send_initial_events=True,
         resource_version_match="NotOlderThan",
-        timeout=10,
+        timeout=60,
     ):
         annotations = event["raw_object"]["metadata"].get("annotations") or {}
         seen.append((event["type"], annotations.get("k8s.io/initial-events-end", "")))

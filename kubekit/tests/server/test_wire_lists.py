@@ -203,7 +203,7 @@ async def _history(api: Api) -> tuple[str, str]:
 async def _events(api: Api, query: str, count: int, **headers: str) -> list[dict[str, Any]]:
     """The first events of a watch, and proof that there is no further one waiting."""
     events: list[dict[str, Any]] = []
-    async with asyncio.timeout(15), api.session.get(f"{api.url}{MAPS}?watch=1&{query}", headers=headers) as answer:
+    async with asyncio.timeout(100), api.session.get(f"{api.url}{MAPS}?watch=1&{query}", headers=headers) as answer:
         assert answer.status == 200, await answer.read()
         while len(events) < count:
             events.append(json.loads(await answer.content.readline()))
@@ -293,14 +293,14 @@ async def test_watches_that_make_no_sense_are_refused(server: Server, api: Api) 
 
 async def test_a_watch_from_the_future_waits_for_it(server: Server, api: Api) -> None:
     future = server.store.committed + 2
-    async with asyncio.timeout(15), api.session.get(f"{api.url}{MAPS}?watch=1&resourceVersion={future}") as answer:
+    async with asyncio.timeout(100), api.session.get(f"{api.url}{MAPS}?watch=1&resourceVersion={future}") as answer:
         for name in ("a", "b", "c"):
             await api("POST", MAPS, config_map(name))
         assert json.loads(await answer.content.readline())["object"]["metadata"]["name"] == "c"
 
 
 async def test_a_watch_ends_when_its_time_is_over(api: Api) -> None:
-    async with asyncio.timeout(15), api.session.get(f"{api.url}{MAPS}?watch=1&timeoutSeconds=1") as answer:
+    async with asyncio.timeout(100), api.session.get(f"{api.url}{MAPS}?watch=1&timeoutSeconds=1") as answer:
         lines = (await answer.read()).splitlines()
     assert [json.loads(line)["object"]["metadata"]["name"] for line in lines] == ["kube-root-ca.crt"]
 
@@ -335,7 +335,7 @@ async def test_a_watch_of_an_older_version_hears_of_changes_in_that_version(api:
             "targetCPUUtilizationPercentage": 70,
         },
     }
-    async with asyncio.timeout(15), api.session.get(f"{api.url}/apis/autoscaling/v1/{path}?watch=1") as answer:
+    async with asyncio.timeout(100), api.session.get(f"{api.url}/apis/autoscaling/v1/{path}?watch=1") as answer:
         await api("POST", f"/apis/autoscaling/v1/{path}", scaler)
         added = json.loads(await answer.content.readline())["object"]
     assert (added["apiVersion"], added["spec"]["targetCPUUtilizationPercentage"]) == ("autoscaling/v1", 70)

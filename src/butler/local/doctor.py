@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
@@ -77,8 +76,7 @@ def _remedied(finding: Finding, place: Home, path: Path) -> Finding:
     )
     if not is_local:
         return finding
-    start = advice.start(f" --kubeconfig {shlex.quote(str(path))}")
-    return msgspec.structs.replace(finding, remedy=f"start the controllers: `{start}`")
+    return msgspec.structs.replace(finding, remedy=f"start the controllers: `{advice.start_on(str(path))}`")
 
 
 async def _made(check: Check, place: Home, client: Client) -> Iterable[Finding]:

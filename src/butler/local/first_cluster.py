@@ -9,8 +9,8 @@ from msgspec import structs
 
 from butler.api.cluster import TenantCluster, TenantClusterSpec, Workers
 from butler.api.shared import TENANTS_NAMESPACE
-from butler.cli import progress
-from butler.cli.screen import screen_for
+from butler.cli.live import progress
+from butler.cli.live.screen import screen_for
 from butler.controllers.cluster import versions
 from butler.engines.core import Secret
 from butler.engines.tenants import kubeconfig_in

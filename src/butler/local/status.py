@@ -49,6 +49,7 @@ class Report(Struct, rename="camel", kw_only=True):
     uptime_seconds: int | None = None
     url: str | None = None
     kubeconfig: str | None = None
+    metrics: str | None = None
     fast: bool = False
     leader: str | None = None
     """Which controllers lead, on a cluster."""
@@ -83,26 +84,25 @@ async def collect(place: Home) -> Report:
 def _describe(report: Report, running: Running) -> None:
     report.pid, report.version, report.url = running.pid, running.version, running.url
     report.kubeconfig, report.fast = running.kubeconfig, running.fast
+    report.metrics = f"{running.health}/metrics"
     report.uptime_seconds = int((SystemClock().now() - running.started).total_seconds())
 
 
 async def collect_on_cluster(path: Path) -> Report:
     """The same for a platform on the cluster of a kubeconfig, wherever its controllers run. Raises KubeError."""
-    config, where = kubeconfig.load(path), f" --kubeconfig {shlex.quote(str(path))}"
+    config, start = kubeconfig.load(path), advice.start_on(str(path))
     report = Report(running=False, url=config.cluster.server, kubeconfig=str(path))
     async with HttpClient(config, agent=AGENT, patience=10) as client:
         nowhere = Home(path)
         if any(one.verdict is Verdict.FAIL for one in await cluster.platform(nowhere, client)):
-            report.problems = [f"this is no platform yet; `{advice.start(where)}` makes it one"]
+            report.problems = [f"this is no platform yet; `{start}` makes it one"]
             return report
         led = [*await cluster.leadership(nowhere, client)]
-        await _count(report, client, where)
+        await _count(report, client, f" --kubeconfig {shlex.quote(str(path))}")
     report.leader = led[0].message
     report.running = all(one.verdict is not Verdict.FAIL for one in led)
     report.problems += [
-        f"{one.subject}: {one.message}; `{advice.start(where)}` starts them"
-        for one in led
-        if one.verdict is Verdict.FAIL
+        f"{one.subject}: {one.message}; `{start}` starts them" for one in led if one.verdict is Verdict.FAIL
     ]
     report.healthy = not report.problems
     return report
@@ -152,6 +152,7 @@ def _rows(report: Report) -> list[tuple[str, str]]:
             ("Machines", _counted(report.machines)),
         ]
     rows += [("Data", f"{report.data} ({messages.size(report.data_bytes)})"), ("Log", report.log or "")]
+    rows += [("Metrics", report.metrics)] if report.metrics else []
     return [*rows, *(("Problem", problem) for problem in report.problems)]
 
 

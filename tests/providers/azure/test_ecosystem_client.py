@@ -17,7 +17,7 @@ from tests.providers.azure.fake_market import MANAGED
 from tests.providers.azure.fake_things import LOCATION, SUBNET, SUBSCRIPTION
 from tests.providers.azure.harness import AzureHarness, running
 
-pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(120)]
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 RG = "Butler-RG"
 KEY = "ssh-rsa " + "A" * 372

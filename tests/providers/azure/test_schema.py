@@ -19,7 +19,7 @@ from tests.providers.azure.fake_market import SOLD
 from tests.providers.azure.harness import AzureHarness, running
 from tests.providers.azure.test_loadbalancer import ORDER, ensured
 
-pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.timeout(120)]
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 MODELS = {
     "virtualMachines": ("compute", "VirtualMachine"),

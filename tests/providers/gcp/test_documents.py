@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 import msgspec
-import yaml
 
 from butler.api.machine import MachineRequest
 from butler.api.normalise import normalise
 from butler.api.provider import ProviderConfig
 from butler.providers.gcp.checks import PERMISSIONS
 from butler.providers.gcp.section import settings_of
+from tests.docs.pages import GUIDES, example, objects, written
 from tests.providers.gcp.fake_issuer import key_file
 
-ROOT = Path(__file__).parents[3]
-GUIDE = (ROOT / "docs" / "howto" / "providers" / "gcp.md").read_text()
+GUIDE = GUIDES / "gcp.md"
 KEY = {"serviceAccountKey": key_file("https://oauth2.googleapis.com")}
 
 
-def documents(text: str) -> list[Any]:
-    return [one for one in yaml.safe_load_all(text) if one]
-
-
-def written(name: str) -> list[Any]:
-    """The blocks of YAML in the guide that are of a kind."""
-    blocks = re.findall(r"^```yaml\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
-    return [one for block in blocks for one in documents(block) if one.get("kind", "Role") == name]
+def of_kind(kind: str) -> list[Any]:
+    """The objects of a kind in the guide."""
+    return [one for one in objects(*written(GUIDE, "yaml")) if one.get("kind", "Role") == kind]
 
 
 def test_the_role_in_the_guide_is_what_the_check_looks_for() -> None:
-    (role,) = written("Role")
+    (role,) = of_kind("Role")
     assert tuple(role["includedPermissions"]) == PERMISSIONS
 
 
 def test_both_spellings_in_the_guide_are_good() -> None:
-    configs = [normalise(msgspec.convert(one, ProviderConfig)) for one in written("ProviderConfig")]
+    configs = [normalise(msgspec.convert(one, ProviderConfig)) for one in of_kind("ProviderConfig")]
     found = [settings_of(one, KEY) for one in configs]
     assert [(one.project, one.region, one.zone) for one in found] == [
         ("my-project", "europe-west3", ""),
@@ -47,7 +39,7 @@ def test_both_spellings_in_the_guide_are_good() -> None:
 
 
 def test_the_example_is_good() -> None:
-    secret, config, request = documents((ROOT / "examples" / "providers" / "gcp.yaml").read_text())
+    secret, config, request = example("gcp")
     provider = normalise(msgspec.convert(config, ProviderConfig))
     assert settings_of(provider, KEY).image == "projects/my-project/global/images/family/talos"
     assert provider.spec.credentials_ref is not None

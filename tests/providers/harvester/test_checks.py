@@ -116,7 +116,7 @@ async def test_a_quota_that_is_used_up_is_told(harness: HarvesterHarness) -> Non
     container = {"name": "compute", "image": "i", "resources": {"limits": {"memory": "4096Mi"}}}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "virt-launcher", "namespace": "default"}}
     await harness.fake.client.create({**pod, "spec": {"containers": [container]}}, POD)
-    async with asyncio.timeout(10), aclosing(harness.fake.client.watch(kinds.QUOTA)) as changes:
+    async with asyncio.timeout(100), aclosing(harness.fake.client.watch(kinds.QUOTA)) as changes:
         async for change in changes:
             if change.item is not None and change.item.get("status", {}).get("used") == {"limits.memory": "4Gi"}:
                 break

@@ -2,47 +2,39 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 
 import msgspec
-import yaml
 
 from butler.api.machine import MachineRequest
 from butler.api.normalise import normalise
 from butler.api.provider import ProviderConfig
 from butler.providers.harvester.section import settings
+from tests.docs.pages import GUIDES, example, objects, written
 from tests.providers.harvester.test_section import kubeconfig
 
-ROOT = Path(__file__).parents[3]
-GUIDE = (ROOT / "docs" / "howto" / "providers" / "harvester.md").read_text()
+GUIDE = GUIDES / "harvester.md"
 CREDENTIALS = {"kubeconfig": kubeconfig()}
 
 
-def documents(text: str) -> list[Any]:
-    return [one for one in yaml.safe_load_all(text) if one]
-
-
-def written(kind: str) -> list[Any]:
+def of_kind(kind: str) -> list[Any]:
     """The objects of a kind in the guide."""
-    blocks = re.findall(r"^```yaml\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
-    return [one for block in blocks for one in documents(block) if one["kind"] == kind]
+    return [one for one in objects(*written(GUIDE, "yaml")) if one["kind"] == kind]
 
 
 def test_both_spellings_in_the_guide_mean_the_same() -> None:
-    one, other = [normalise(msgspec.convert(found, ProviderConfig)) for found in written("ProviderConfig")]
+    one, other = [normalise(msgspec.convert(found, ProviderConfig)) for found in of_kind("ProviderConfig")]
     assert settings(one, CREDENTIALS) == settings(other, CREDENTIALS)
     assert one.spec.credentials_ref == other.spec.credentials_ref
 
 
 def test_the_role_in_the_guide_has_no_wildcards() -> None:
-    for role in (*written("Role"), *written("ClusterRole")):
+    for role in (*of_kind("Role"), *of_kind("ClusterRole")):
         assert "*" not in str(role["rules"])
 
 
 def test_the_example_is_good() -> None:
-    secret, config, request = documents((ROOT / "examples" / "providers" / "harvester.yaml").read_text())
+    secret, config, request = example("harvester")
     provider = normalise(msgspec.convert(config, ProviderConfig))
     assert str(settings(provider, CREDENTIALS).image) == "default/talos-1.9"
     assert provider.spec.credentials_ref is not None

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from butler.providers.testing.web import serving
 from tests.providers.nutanix.clients import answer_of, needs_clients
 from tests.providers.nutanix.fake import CLUSTER, IMAGE, PASSWORD, SUBNET, USER, Prism
 from tests.providers.nutanix.fake_web import app
 
-pytestmark = [needs_clients, pytest.mark.timeout(60)]
+pytestmark = needs_clients
 
 
 async def driven(prism: Prism) -> Any:

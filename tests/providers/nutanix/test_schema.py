@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import msgspec
-import pytest
 
 from butler.providers.contract import ExtraDisk, MachineOrder
 from butler.providers.images import ImageOrder, Progress
@@ -18,7 +17,7 @@ from tests.providers.nutanix.fake import CONTAINER, Prism
 from tests.providers.nutanix.fake_web import app
 from tests.providers.nutanix.harness import PLACES, NutanixHarness, connected
 
-pytestmark = [needs_clients, pytest.mark.timeout(60)]
+pytestmark = needs_clients
 
 VM, IMAGE = "vmm.v4.ahv.config.Vm", "vmm.v4.content.Image"
 MODELS = {"/ahv/config/vms": VM, "/content/images": IMAGE}

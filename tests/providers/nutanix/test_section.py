@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-import yaml
 
 from butler.api.credentials import canonical_keys
 from butler.api.normalise import normalise
@@ -21,6 +19,7 @@ from butler.providers.contract import Surroundings
 from butler.providers.nutanix.section import Settings, settings
 from butler.providers.nutanix.version import offered
 from kubekit.errors import InvalidConfiguration
+from tests.docs.pages import GUIDES, example, objects, written
 from tests.providers.nutanix.fake import CLUSTER, SUBNET
 from tests.providers.nutanix.harness import CREDENTIALS, PLACES, config
 
@@ -115,18 +114,13 @@ def test_only_released_versions_that_are_known_are_spoken() -> None:
     assert offered("<html>") == {}
 
 
-def written() -> list[Any]:
+def configs() -> list[Any]:
     """The ProviderConfigs of the guide and of the example."""
-    guide = (ROOT / "docs/howto/providers/nutanix.md").read_text()
-    texts = [
-        *re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL),
-        (ROOT / "examples/providers/nutanix.yaml").read_text(),
-    ]
-    documents = [one for text in texts for one in yaml.safe_load_all(text)]
-    return [one for one in documents if one["kind"] == "ProviderConfig"]
+    found = [*objects(*written(GUIDES / "nutanix.md", "yaml")), *example("nutanix")]
+    return [one for one in found if one["kind"] == "ProviderConfig"]
 
 
-@pytest.mark.parametrize("document", written())
+@pytest.mark.parametrize("document", configs())
 def test_what_the_guide_says_can_be_used(document: Any) -> None:
     given = normalise(msgspec.convert(document, ProviderConfig))
     assert settings(given, CREDENTIALS).url == "https://prism-central.example.com:9440"

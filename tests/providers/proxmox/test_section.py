@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 import pytest
-import yaml
 
 from butler.api.credentials import canonical_keys
 from butler.api.normalise import normalise
@@ -20,6 +19,7 @@ from butler.errors import CredentialsInvalid
 from butler.providers.proxmox import checks
 from butler.providers.proxmox.section import Login, settings
 from kubekit.errors import InvalidConfiguration
+from tests.docs.pages import GUIDES, example, objects, written
 from tests.providers.proxmox.harness import LOGIN, TOKEN, config
 
 ROOT = Path(__file__).parents[3]
@@ -97,16 +97,13 @@ def test_settings_do_not_show_secrets() -> None:
     assert "hush-hush" not in shown
 
 
-def written() -> list[Any]:
+def configs() -> list[Any]:
     """The ProviderConfigs of the guide and of the example."""
-    guide = (ROOT / "docs/howto/providers/proxmox.md").read_text()
-    example = (ROOT / "examples/providers/proxmox.yaml").read_text()
-    texts = [*re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL), example]
-    documents = [one for text in texts for one in yaml.safe_load_all(text)]
-    return [one for one in documents if one["kind"] == "ProviderConfig"]
+    found = [*objects(*written(GUIDES / "proxmox.md", "yaml")), *example("proxmox")]
+    return [one for one in found if one["kind"] == "ProviderConfig"]
 
 
-@pytest.mark.parametrize("document", written())
+@pytest.mark.parametrize("document", configs())
 def test_what_the_guide_says_can_be_used(document: Any) -> None:
     given = normalise(msgspec.convert(document, ProviderConfig))
     found = settings(given, TOKEN)
@@ -115,7 +112,7 @@ def test_what_the_guide_says_can_be_used(document: Any) -> None:
 
 
 def test_the_guide_asks_for_every_privilege_that_is_checked() -> None:
-    guide = (ROOT / "docs/howto/providers/proxmox.md").read_text()
+    guide = (GUIDES / "proxmox.md").read_text()
     privileges = re.findall(r"\"([A-Z]\w+\.\w+(?:\.\w+)?)\"", inspect.getsource(checks))
     assert len(set(privileges)) > 15
     assert [one for one in privileges if one not in guide and one != "SDN.Use"] == []

@@ -54,7 +54,7 @@ class Tenant:
 
     async def told(self, reason: str) -> None:
         """Wait for an event."""
-        async with asyncio.timeout(20), aclosing(self.client.watch(EVENTS)) as events:
+        async with asyncio.timeout(100), aclosing(self.client.watch(EVENTS)) as events:
             async for event in events:
                 if event.item is not None and event.item["reason"] == reason:
                     return

@@ -49,7 +49,7 @@ def write_chart(folder: Path) -> Path:
 
 def install(kubeconfig: Path, chart: Path) -> dict[str, Any]:
     with helm.Config(kubeconfig_path=kubeconfig, namespace="default") as config:
-        release: dict[str, Any] = config.install(chart, "web", {}, wait="watcher", timeout=30)
+        release: dict[str, Any] = config.install(chart, "web", {}, wait="watcher", timeout=100)
         return release
 
 

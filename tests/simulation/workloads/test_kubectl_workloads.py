@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.simulation.workloads.conftest import Tenant
 
-CHECK = "--timeout=20s"
+CHECK = "--timeout=100s"
 
 
 async def _items(tenant: Tenant, kind: str, *more: str) -> list[dict[str, Any]]:

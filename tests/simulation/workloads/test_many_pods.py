@@ -13,7 +13,7 @@ from tests.simulation.workloads.world import World, deployment, job
 FAR_TOO_MANY = 200_000
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(400)
 async def test_a_tenant_has_no_more_pods_than_it_may(world: World) -> None:
     async with world.running():
         await world.add(Deployment, deployment(replicas=FAR_TOO_MANY))
@@ -23,7 +23,7 @@ async def test_a_tenant_has_no_more_pods_than_it_may(world: World) -> None:
     assert (made, replica_set.status.replicas) == (MOST_PODS, MOST_PODS)
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(400)
 async def test_no_kind_of_workload_gets_more(world: World) -> None:
     async with world.running():
         await world.add(Job, job("work", parallelism=100_000, completions=100_000, completionMode="Indexed"))

@@ -85,8 +85,8 @@ class Troubles:
 
 async def _follow(session: Session, name: str, uid: str, until: float) -> None:
     """Show a cluster on its way out. Raises Failure when it is not gone in time."""
-    from .. import progress
-    from ..screen import screen_for
+    from ..live import progress
+    from ..live.screen import screen_for
 
     look = f"`{advice.watch_cluster(name, session.where)}` looks at it again"
     session.when_interrupted = f"the deletion goes on without you; {look}"

@@ -8,10 +8,10 @@ from datetime import timedelta
 from butler import advice
 from butler.api.cluster import TenantCluster
 
-from .. import progress
 from ..lazy import FAILED, MISSING, REFUSED, Failure
+from ..live import progress
+from ..live.screen import screen_for
 from ..output import success
-from ..screen import screen_for
 from ..session import Session
 
 

@@ -30,7 +30,7 @@ async def watch(session: Session, name: str) -> None:
 
     from butler.api.cluster import TenantCluster
 
-    from .. import progress
+    from ..live import progress
 
     session.when_interrupted = "stopped watching; the cluster goes on"
     with speaking_of(session, name):

@@ -12,10 +12,10 @@ from butler import advice
 from butler.api.provider import ProviderConfig
 from kubekit.model.ages import human
 
-from .. import progress
 from ..lazy import TIMED_OUT, Failure
+from ..live import progress
+from ..live.screen import LineScreen
 from ..output import plain
-from ..screen import LineScreen
 from ..session import Session
 
 _HOPELESS = ("CredentialsInvalid", "InvalidConfiguration", "MachineRejected")

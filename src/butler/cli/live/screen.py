@@ -15,7 +15,7 @@ from butler.api.cluster import ClusterPhase, TenantCluster
 from kubekit.clock import Clock, SystemClock
 from kubekit.model.ages import human
 
-from .output import is_coloured, phase, plain
+from ..output import is_coloured, phase, plain
 
 _ENDS = ("Gone", *(one.value for one in ClusterPhase if one.is_usable))
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"

@@ -16,7 +16,7 @@ from kubekit.clock import Clock, SystemChance, SystemClock
 from kubekit.model.ages import human
 from kubekit.model.resource import Resource
 
-from .lazy import TIMED_OUT, Failure
+from ..lazy import TIMED_OUT, Failure
 from .screen import Screen, is_of_before
 
 R = TypeVar("R", bound=Resource)
