@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kubekit.clock import give_way
 from kubekit.errors import FieldError, FieldProblem
 from kubekit.model.resource import Object
-from kubekit.server.kinds.builtin.behaviours import name_rule
+from kubekit.server.kinds.builtin.behaviours import changes_generation, name_rule
 from kubekit.server.kinds.builtin.widths import too_wide
 from kubekit.server.objects import object_metadata
 from kubekit.server.objects.cel import RuleSet, compile_rules
@@ -97,6 +97,15 @@ class Checks:
             wide = too_wide(self.resource.group, self.resource.kind, obj)
             problems += wide or self.resource.behaviour.validate_update(obj, old, part)
         return problems
+
+    def counts(self, obj: Object, old: Object) -> bool:
+        """Whether the change counts as a new generation."""
+        resource = self.resource
+        if not resource.is_custom:
+            return changes_generation(resource.group, resource.kind, obj, old)
+        ignored = {"metadata", "status"} if resource.status else {"metadata"}
+        keys = (obj.keys() | old.keys()) - ignored
+        return any(obj.get(key) != old.get(key) for key in keys)
 
     async def judge(
         self, obj: Object, old: Object | None, problems: list[FieldError], warn: Callable[[str], None] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -114,7 +115,7 @@ def _configuration(content: bytes, options: WriteOptions) -> Any:
 
 
 def _yaml_remarks(content: bytes) -> duplicate_keys.Remarks:
-    def remarks(unknown: list[str]) -> list[str]:
+    def remarks(unknown: list[str]) -> Iterable[str]:
         repeated = yaml_text.repeated_keys(content)
         shown = ["\n  ".join(["yaml: unmarshal errors:", *repeated])] if repeated else []
         return [*shown, *body_decoding.unknown_fields(unknown)]
