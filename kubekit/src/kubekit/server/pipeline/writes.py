@@ -106,9 +106,8 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
     await space.bench.do(options.size, _warn, resource, obj, None, options)
     if options.may_not_create:
         space.confirm_creation(options.user, target)
-    await space.bench.do(
-        effort.to_admit(target, options.size), space.admission.check, "CREATE", target, obj, None, options
-    )
+    to_admit = effort.to_admit(target, options.size)
+    await space.bench.do(to_admit, space.admission.check, "CREATE", target, obj, None, options)
     if space.admission.concerns(resource, "CREATE", target.subresource):
         await space.admission.validate("CREATE", target, obj, None, options)
     stored = await space.converter.for_storage(resource, obj)
@@ -118,8 +117,7 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
         raise refusals.already_exists(target, ending=ending)
     if options.dry_run:
         return Answer(resource, await space.bench.do(options.size, encode, obj), created=True)
-    is_fitting = options.size > LARGE and stored is obj
-    value = await stage(space, target, Change.ADDED, stored, is_fitting=is_fitting)
+    value = await stage(space, target, Change.ADDED, stored, is_fitting=options.size > LARGE and stored is obj)
     return Answer(resource, await space.converter.written(resource, value), created=True)
 
 

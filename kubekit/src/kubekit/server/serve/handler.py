@@ -24,6 +24,7 @@ from kubekit.server.access.authentication import Authenticator
 from kubekit.server.access.rbac import Attributes, forbidden
 from kubekit.server.kinds.documents import negotiation
 from kubekit.server.objects import name_rules, refusals
+from kubekit.server.objects.long_work import LARGE
 from kubekit.server.objects.request import Answer, Target, WriteOptions
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.user import UserInfo
@@ -80,7 +81,10 @@ class Handler:
         query = queries.parse(raw_query)
         attributes = self._attributes(request, address, query)
         space = self._spaces(address.space, attributes.user)
-        user = self._authorized(request, space, attributes)
+        if space.rbac.is_long:
+            user = await space.bench.do(LARGE + 1, self._authorized, request, space, attributes)
+        else:
+            user = self._authorized(request, space, attributes)
         if not address.plural:
             queries.check_timeout(query)
             return await self._documents.answer(request, space, address.path, user)
