@@ -14,6 +14,9 @@ GROUP = "butler.butlerlabs.dev"
 VERSION = "v1alpha1"
 SIMULATED = f"{GROUP}/simulated"
 """Marks nodes and pods behind which nothing runs."""
+MOST_PODS = 500
+"""Of one tenant, whatever it makes and its workloads ask for: the pods of all tenants live in one process, and those
+that no node takes would only wait."""
 AGENT = "butler"
 """Who writes, where nothing says it more exactly."""
 PART_OF = {"app.kubernetes.io/part-of": "butler"}

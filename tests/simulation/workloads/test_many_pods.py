@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from butler.api.model import MOST_PODS
 from butler.simulation.workloads.jobs.kinds import Job
 from butler.simulation.workloads.kinds import Deployment, ReplicaSet, StatefulSet
-from butler.simulation.workloads.sets.ownership import MOST_PODS
 from tests.simulation.workloads.test_sets_and_jobs import stateful_set
 from tests.simulation.workloads.world import World, deployment, job
 

@@ -7,12 +7,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.server.wire import APPLY, JSON, JSON_PATCH, MAPS, STRATEGIC_PATCH, YAML
+from tests.server.wire import APPLY, JSON, JSON_PATCH, MAPS, MERGE_PATCH, STRATEGIC_PATCH, YAML
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 PODS = "/api/v1/namespaces/default/pods"
 ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+KETTLES = "/apis/example.com/v1/namespaces/default/kettles"
 SIZE = 2_500_000
+_TEXTS = {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"}
+_PAIRS = {
+    "type": "array",
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["n"],
+    "items": {"type": "object", "required": ["n"], "properties": {"n": {"type": "string"}}},
+}
+SETS = {
+    "type": "object",
+    "properties": {"set": _TEXTS, "map": _PAIRS, "free": {"x-kubernetes-preserve-unknown-fields": True}},
+}
+"""The spec of a kettle that holds a set, a map and anything."""
 
 
 @dataclass(frozen=True)
@@ -207,6 +220,52 @@ def patch_attacks() -> Iterator[Attack]:
     yield Attack("apply: a wide map", "PATCH", f"{MAPS}/a?fieldManager=me&force=true", wide, APPLY, before)
     yield Attack("apply: conflicts", "PATCH", f"{MAPS}/a?fieldManager=me", wide, APPLY, before)
     yield Attack("merge patch: of little", "PATCH", f"{MAPS}/a", b'{"data":{"k1":"w"}}', STRATEGIC_PATCH, before)
+
+
+def custom_attacks() -> Iterator[Attack]:
+    """On kettles, of which `SETS` says how they look."""
+    names, pairs = numbered('"k%d"', 1_400_000), numbered('{"n":"k%d"}', 1_300_000)
+    specs = {
+        "a wide set": '"set":[' + names + "]",
+        "a wide map": '"map":[' + pairs + "]",
+        "free keys": '"free":{' + numbered('"k%d":1', 1_300_000) + "}",
+        "free numbers": '"free":[' + same("1", 1_400_000) + "]",
+        "free objects": '"free":[' + same('{"a":1}', 700_000) + "]",
+        "free texts": '"free":[' + numbered('"%d"', 1_400_000) + "]",
+    }
+    for name, spec in specs.items():
+        body = kettle(spec)
+        yield Attack(f"custom: {name}", "POST", KETTLES, body)
+        before = ((KETTLES, kettle('"set":["a"]')),)
+        yield Attack(f"custom: {name}, put", "PATCH", f"{KETTLES}/a", body, MERGE_PATCH, before)
+        yield Attack(f"custom: {name}, applied", "PATCH", f"{KETTLES}/a?fieldManager=me", body, APPLY)
+        yield Attack(f"custom: {name}, applied again", "PATCH", f"{KETTLES}/a?fieldManager=me", body, APPLY, before)
+
+
+def kettle(spec: str) -> bytes:
+    opening = '{"apiVersion":"example.com/v1","kind":"Kettle","metadata":{"name":"a"},"spec":{'
+    return f"{opening}{spec}}}}}".encode()
+
+
+def made_attacks() -> Iterator[Attack]:
+    """Patches that are large, and those that make something large."""
+    before = ((MAPS, config_map('"data":{}')),)
+    whole = config_map(numbered('"k%d":1')).decode()
+    operation = ('[{"op":"replace","path":"","value":' + whole + "}]").encode()
+    added = ('[{"op":"add","path":"/x","value":{' + numbered('"k%d":1') + "}}]").encode()
+    retained = ('{"data":{"$retainKeys":[' + numbered('"k%d"') + "]}}").encode()
+    again = config_map(numbered('"k%d":1', 1_500_000) + ',"k1":1')
+    for validation in ("Strict", "Warn", "Ignore"):
+        path = f"{MAPS}/a?fieldValidation={validation}"
+        yield Attack(f"json patch: unknown members, {validation}", "PATCH", path, operation, JSON_PATCH, before)
+        yield Attack(f"json patch: one unknown member, {validation}", "PATCH", path, added, JSON_PATCH, before)
+        yield Attack(f"merge patch: unknown members, {validation}", "PATCH", path, again, MERGE_PATCH, before)
+        yield Attack(f"strategic patch: unknown members, {validation}", "PATCH", path, again, STRATEGIC_PATCH, before)
+        yield Attack(f"strategic patch: kept keys, {validation}", "PATCH", path, retained, STRATEGIC_PATCH, before)
+    variables = pod('"containers":[{"name":"a","image":"b","env":[' + numbered('{"name":"a%d"}', 1_300_000) + "]}]")
+    yield Attack("apply: variables", "PATCH", f"{PODS}/a?fieldManager=me", variables, APPLY)
+    one = ((PODS, pod('"containers":[{"name":"a","image":"b"}]')),)
+    yield Attack("apply: variables of one that is there", "PATCH", f"{PODS}/a?fieldManager=me", variables, APPLY, one)
 
 
 def protobuf_attacks() -> Iterator[Attack]:

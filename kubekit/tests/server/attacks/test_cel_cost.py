@@ -15,9 +15,8 @@ from kubekit.testing.watchdog import slowness
 
 pytestmark = pytest.mark.usefixtures("as_served")
 
-LIMIT = 0.15
-"""Seconds of the processor for one evaluation. The dearest, such as sets of long lists, take 0.09 when nothing else
-runs, and half as much again beside another process that uses the same caches."""
+LIMIT = 0.1
+"""Seconds of the processor for one evaluation."""
 MEMORY = 100 * 2**20
 
 LONG = 2_000_000

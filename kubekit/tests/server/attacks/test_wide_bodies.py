@@ -14,7 +14,7 @@ from kubekit.server.serve.server import Server
 from kubekit.testing.watchdog import LoopHeld, watched
 from tests.http_api import Api, admin_context
 from tests.server.attacks import payloads
-from tests.server.attacks.payloads import Attack
+from tests.server.attacks.payloads import KETTLES, Attack
 from tests.server.custom import definition
 from tests.server.wire import APPLY, JSON, MAPS, YAML
 
@@ -28,8 +28,8 @@ FAMILIES: tuple[Callable[[], Iterator[Attack]], ...] = (
     payloads.patch_attacks,
     payloads.protobuf_attacks,
     payloads.role_attacks,
+    payloads.made_attacks,
 )
-KETTLES = "/apis/example.com/v1/namespaces/default/kettles"
 LONGEST_ANSWER = 13_000_000
 """Of a refusal: it may show what it refuses, but not again and again."""
 
@@ -44,7 +44,17 @@ async def sent(api: Api, attack: Attack) -> tuple[int, int]:
 
 
 async def problem_of(api: Api, attack: Attack) -> str:
-    """What an attack has done that it should not have; nothing if all is well."""
+    """What an attack does every time that it should not do; nothing if all is well.
+
+    More than once, since others may be at work on the processor, and on its caches."""
+    for _ in range(3):
+        problem = await _problem_of(api, attack)
+        if not problem:
+            break
+    return problem
+
+
+async def _problem_of(api: Api, attack: Attack) -> str:
     for path, body in attack.before:
         assert (await sent(api, Attack("", "POST", path, body)))[0] == 201
     try:
@@ -53,7 +63,7 @@ async def problem_of(api: Api, attack: Attack) -> str:
     except LoopHeld as error:
         return f"{attack.name}: {error}"
     finally:
-        for path in (MAPS, payloads.PODS, payloads.ROLES):
+        for path in (MAPS, payloads.PODS, payloads.ROLES, KETTLES):
             async with api.session.delete(f"{api.url}{path}/a?gracePeriodSeconds=0") as gone:
                 await gone.read()
         finalized = Attack(
@@ -65,10 +75,21 @@ async def problem_of(api: Api, attack: Attack) -> str:
     return ""
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(240)
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
 async def test_nobody_waits_for_a_wide_body(api: Api, family: Callable[[], Iterator[Attack]]) -> None:
     problems = [await problem_of(api, attack) for attack in family()]
+    assert [problem for problem in problems if problem] == []
+
+
+@pytest.mark.timeout(240)
+async def test_nobody_waits_for_a_wide_custom_resource(api: Api) -> None:
+    made = definition("kettles", "Kettle", "Namespaced")
+    made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"] = {"spec": payloads.SETS}
+    assert (await api("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", made)).status == 201
+    while (await api("GET", KETTLES)).status == 404:
+        pass
+    problems = [await problem_of(api, attack) for attack in payloads.custom_attacks()]
     assert [problem for problem in problems if problem] == []
 
 

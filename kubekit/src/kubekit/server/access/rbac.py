@@ -16,6 +16,7 @@ from .rules import Rule, rules_of
 
 GROUP = "rbac.authorization.k8s.io"
 
+_MANY = 10_000
 _MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
@@ -111,6 +112,14 @@ class Rbac:
         self._bound: Counter[str] = Counter()
         """How many bindings there are in each namespace. One that has none grants what all others grant."""
         self._answers: dict[tuple[str, ...] | tuple[object, ...], _Answer] = {}
+        self._changes = 0
+        self._count = 0
+        """How many rules and subjects there are in all roles and bindings."""
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it may take more than a moment to go through all that somebody has."""
+        return self._count > _MANY
 
     @property
     def is_loaded(self) -> bool:
@@ -126,20 +135,26 @@ class Rbac:
         """Take in a ClusterRole, Role, ClusterRoleBinding or RoleBinding; other kinds are ignored."""
         metadata = obj["metadata"]
         key = metadata.get("namespace", ""), metadata["name"]
-        self._answers.clear()
+        self._forget()
         if kind in {"ClusterRole", "Role"}:
+            self._count -= len(self._roles.get(key, ()))
             self._roles[key] = [_shared(rule) for rule in rules_of(obj)]
+            self._count += len(self._roles[key])
         elif kind in {"ClusterRoleBinding", "RoleBinding"}:
             self._unbind(key)
             self._bind(key, _binding(obj))
 
     def remove(self, kind: str, namespace: str, name: str) -> None:
         """Forget an object; nothing happens when it is not known."""
-        self._answers.clear()
+        self._forget()
         if kind in {"ClusterRole", "Role"}:
-            self._roles.pop((namespace, name), None)
+            self._count -= len(self._roles.pop((namespace, name), ()))
         elif kind in {"ClusterRoleBinding", "RoleBinding"}:
             self._unbind((namespace, name))
+
+    def _forget(self) -> None:
+        self._changes += 1
+        self._answers.clear()
 
     def authorize(self, attributes: Attributes) -> Decision:
         """Whether the user may; the reason says by which binding, or which bindings name missing roles."""
@@ -161,7 +176,8 @@ class Rbac:
         )
         answer = self._answers.get(key)
         if answer is None:
-            answer = self._keep(key, self._resource_answer(attributes))
+            seen = self._changes
+            answer = self._keep(key, self._resource_answer(attributes), seen)
         return answer.decide(attributes.name)
 
     def rules_for(self, user: UserInfo, namespace: str) -> tuple[list[Rule], list[MissingRole]]:
@@ -184,6 +200,7 @@ class Rbac:
 
     def _bind(self, key: tuple[str, str], binding: _Binding) -> None:
         self._bindings[key] = binding
+        self._count += 1 + len(binding.subjects)
         self._bound[binding.namespace] += 1
         for subject in binding.subjects:
             self._by_subject.setdefault((binding.namespace, *subject.key), {})[binding.name] = binding
@@ -192,6 +209,7 @@ class Rbac:
         binding = self._bindings.pop(key, None)
         if binding is None:
             return
+        self._count -= 1 + len(binding.subjects)
         self._bound[key[0]] -= 1
         if not self._bound[key[0]]:
             del self._bound[key[0]]
@@ -230,13 +248,19 @@ class Rbac:
         answer = self._answers.get(key)
         if answer is not None:
             return answer
+        seen = self._changes
         granted = (decision for rule, decision in self._granted(user, "") if rule.matches_path(verb, path))
-        return self._keep(key, _Answer(next(granted, None), (), self._refusal(user, "")))
+        return self._keep(key, _Answer(next(granted, None), (), self._refusal(user, "")), seen)
 
     def _granted(self, user: UserInfo, namespace: str) -> Iterator[tuple[Rule, Decision]]:
+        gone_through: set[tuple[str, str, str]] = set()
         for binding, source in self._applying(user, namespace):
+            role = binding.role_kind, binding.namespace if binding.role_kind == "Role" else "", binding.role
+            if role in gone_through:
+                continue
+            gone_through.add(role)
             decision = Decision(allowed=True, reason=f"RBAC: allowed by {source}")
-            for rule in self.role_rules(binding.role_kind, binding.namespace, binding.role) or ():
+            for rule in self.role_rules(*role) or ():
                 yield rule, decision
 
     def _refusal(self, user: UserInfo, namespace: str) -> Decision:
@@ -244,7 +268,10 @@ class Rbac:
         texts = [one.text() for one in missing]
         return Decision(allowed=False, reason=f"RBAC: {aggregate(texts)}" if texts else "")
 
-    def _keep(self, key: tuple[object, ...], answer: _Answer) -> _Answer:
+    def _keep(self, key: tuple[object, ...], answer: _Answer, seen: int) -> _Answer:
+        """Remember an answer, unless roles have changed while it was looked for beside the event loop."""
+        if seen != self._changes:
+            return answer
         if len(self._answers) >= self._capacity:
             self._answers.clear()
         self._answers[key] = answer

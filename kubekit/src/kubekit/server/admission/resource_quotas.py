@@ -74,8 +74,13 @@ class Quotas:
 
     def __init__(self) -> None:
         self._by_namespace: dict[str, dict[str, Quota]] = {}
+        self._bounds: dict[str, tuple[int, Callable[[], int]]] = {}
         self.tell: Callable[[str], None] = lambda key: None
         """Called with the key of a quota of which something was taken or given back."""
+
+    def bound(self, resource: str, most: int, count: Callable[[], int]) -> None:
+        """Let there be no more than so many objects of a resource in the space, whatever its quotas say."""
+        self._bounds[resource] = most, count
 
     def find(self, namespace: str, name: str) -> Quota | None:
         return self._by_namespace.get(namespace, {}).get(name)
@@ -112,7 +117,9 @@ class Quotas:
                 self.tell(f"{namespace}/{quota.name}")
 
     def check(self, target: Target, obj: Object, old: Object | None) -> None:
-        """Raises Forbidden when a namespace may not have that much."""
+        """Raises Forbidden when a namespace, or the space, may not have that much."""
+        if self._bounds and old is None and not target.subresource:
+            self._check_bound(target)
         quotas = self._by_namespace.get(target.namespace)
         if quotas is None or not _takes(target, obj, old):
             return
@@ -128,6 +135,13 @@ class Quotas:
             exceeded = sorted(one for one in asked if quota.used(one) + asked[one] > quota.hard[one])
             if exceeded:
                 raise refusals.forbidden(target, _exceeded(quota, asked, exceeded))
+
+    def _check_bound(self, target: Target) -> None:
+        most, count = self._bounds.get(target.resource.storage_key, (0, int))
+        if most and (used := count()) >= most:
+            what = target.resource.plural
+            parts = f"requested: {what}=1, used: {what}={used}, limited: {what}={most}"
+            raise refusals.forbidden(target, f"exceeded quota: {what}-of-the-cluster, {parts}")
 
 
 def _takes(target: Target, obj: Object, old: Object | None) -> bool:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any, NamedTuple
 
 import msgspec
 
-Remarks = Callable[[list[str]], list[str]]
+Remarks = Callable[[list[str]], Iterable[str]]
 """All remarks on a body, given the paths of its unknown fields."""
 
 _OPERATION = frozenset({"op", "path", "from", "value"})
-
-
-class _Members(list[tuple[str, Any]]):
-    """The members of a JSON object, all of them, as they stand."""
+_OPERATION_DEPTH = 2
+_TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\],]').finditer
 
 
 def may_repeat(content: bytes, value: Any) -> bool:
@@ -34,8 +34,8 @@ def has_unknown_members(operations: Any) -> bool:
 def in_object(content: bytes) -> Remarks:
     """For an object of a built-in kind: in the order of the text."""
 
-    def remarks(unknown: list[str]) -> list[str]:
-        return list(_remarks(_parsed(content), "", frozenset(unknown)))
+    def remarks(unknown: list[str]) -> Iterable[str]:
+        return _remarks(content, frozenset(unknown))
 
     return remarks
 
@@ -43,38 +43,80 @@ def in_object(content: bytes) -> Remarks:
 def in_parts(content: bytes, *, is_patch: bool = False) -> Remarks:
     """For a custom resource or a patch: first what stands twice, then what is unknown."""
 
-    def remarks(unknown: list[str]) -> list[str]:
-        found = list(_remarks(_parsed(content), "", frozenset()))
+    def remarks(unknown: list[str]) -> Iterable[str]:
+        found = _remarks(content, frozenset())
         if is_patch:
-            found = [f"json patch {one}" for one in (*found, *_unknown_operations(content))]
-        return [*found, *(f'unknown field "{path}"' for path in unknown)]
+            found = (f"json patch {one}" for one in chain(found, _unknown_operations(content)))
+        return chain(found, (f'unknown field "{path}"' for path in unknown))
 
     return remarks
 
 
-def _parsed(content: bytes) -> Any:
-    return json.loads(content.decode("utf-8", "replace"), object_pairs_hook=_Members)
-
-
-def _remarks(value: Any, path: str, unknown: frozenset[str]) -> Iterator[str]:
-    if isinstance(value, _Members):
-        seen: set[str] = set()
-        for name, member in value:
-            inner = f"{path}.{name}" if path else name
-            if name in seen:
-                yield f'duplicate field "{inner}"'
-            seen.add(name)
-            if inner in unknown:
-                yield f'unknown field "{inner}"'
-            else:
-                yield from _remarks(member, inner, unknown)
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _remarks(item, f"{path}[{index}]", unknown)
+def _remarks(content: bytes, unknown: frozenset[str]) -> Iterator[str]:
+    """What stands twice, and what is unknown; nothing about what is inside of that."""
+    for member in _members(content, unknown):
+        if member.is_repeated:
+            yield f'duplicate field "{member.path}"'
+        if member.path in unknown:
+            yield f'unknown field "{member.path}"'
 
 
 def _unknown_operations(content: bytes) -> Iterator[str]:
-    for index, operation in enumerate(_parsed(content)):
-        for name, _ in operation:
-            if name not in _OPERATION:
-                yield f'unknown field "[{index}].{name}"'
+    for member in _members(content):
+        if member.depth == _OPERATION_DEPTH and member.name not in _OPERATION:
+            yield f'unknown field "{member.path}"'
+
+
+class _Member(NamedTuple):
+    """One member of an object in a JSON text."""
+
+    path: str
+    name: str
+    depth: int
+    """How many containers it stands in."""
+    is_repeated: bool
+
+
+class _Container:
+    """An object or a list around the current place of a walk."""
+
+    __slots__ = ("index", "inner", "names", "path")
+
+    def __init__(self, path: str | None, names: set[str] | None) -> None:
+        self.path = path
+        """None where nobody looks."""
+        self.names, self.inner, self.index = names, path, 0
+
+    def place(self) -> str | None:
+        """The path of the value that stands here."""
+        return f"{self.path}[{self.index}]" if self.names is None and self.path is not None else self.inner
+
+
+def _members(content: bytes, closed: frozenset[str] = frozenset()) -> Iterator[_Member]:
+    """All members as they stand in a JSON text, but for those of the members that are `closed`.
+
+    A walk in small steps: the text may be as long as a body, and is read beside the event loop."""
+    around, is_name = [_Container("", set())], False
+    for token in _TOKENS(content.decode("utf-8", "replace")):
+        text, here = token.group(), around[-1]
+        match text[0]:
+            case "{":
+                around.append(_Container(here.place(), set()))
+                is_name = True
+            case "[":
+                around.append(_Container(here.place(), None))
+            case ",":
+                here.index += 1
+                is_name = here.names is not None
+            case '"' if is_name:
+                is_name = False
+                if here.path is None or here.names is None:
+                    continue
+                name = json.loads(text) if "\\" in text else text[1:-1]
+                path = f"{here.path}.{name}" if here.path else name
+                yield _Member(path, name, len(around) - 1, name in here.names)
+                here.names.add(name)
+                here.inner = None if path in closed else path
+            case "}" | "]":
+                around.pop()
+                is_name = False

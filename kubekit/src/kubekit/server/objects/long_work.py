@@ -21,6 +21,8 @@ _MANY_PARTS = 2_000
 """Parts of an expression or of what holds it up to which it is compiled in a moment."""
 _PATIENCE = 0.0005
 """Seconds after which a loop that has something to do gets the interpreter back. Python's own are ten times as long."""
+_YOUNG, _NEVER = 50_000, 2**31 - 1
+"""New objects that are searched for garbage at once, in milliseconds."""
 
 _beside = ThreadPoolExecutor(1, "kubekit-long-work")
 
@@ -41,7 +43,12 @@ class Bench:
 
 async def aside(written: Any, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
     """The same for what is compiled out of something that was stored long ago, and whose size nobody knows."""
-    return work(*args, **named) if _parts(written) < _MANY_PARTS else await _done_beside(lambda: work(*args, **named))
+    return await _done_beside(lambda: work(*args, **named)) if is_long(written) else work(*args, **named)
+
+
+def is_long(written: Any) -> bool:
+    """Whether what is compiled out of something takes more than a moment, and what it is compiled into as well."""
+    return _parts(written) >= _MANY_PARTS
 
 
 def _parts(value: Any) -> int:
@@ -66,12 +73,13 @@ async def _done_beside(work: Callable[[], T]) -> T:
 
 
 def _patiently(work: Callable[[], T]) -> T:
-    usual = sys.getswitchinterval()
+    usual, thresholds = sys.getswitchinterval(), gc.get_threshold()
     sys.setswitchinterval(_PATIENCE)
-    # Of the many objects that are made, none is garbage in a circle; but everybody waits while that is found out.
-    gc.disable()
+    # Of the many objects that are made, none is garbage in a circle; but everybody waits while that is found out. So it
+    # is asked about some at a time, and never again about those.
+    gc.set_threshold(_YOUNG, _NEVER, _NEVER)
     try:
         return work()
     finally:
-        gc.enable()
+        gc.set_threshold(*thresholds)
         sys.setswitchinterval(usual)

@@ -51,7 +51,7 @@ def _applied(space: Space, target: Target, live: Object | None, config: Object, 
 
 def _report_repeated(options: WriteOptions) -> None:
     """Refuse or warn of keys that stand twice."""
-    repeated = options.remarks([]) if options.remarks else []
+    repeated = list(options.remarks([])) if options.remarks else []
     if repeated and options.field_validation == "Strict":
         listed = "\n  ".join(["yaml: unmarshal errors:", *repeated])
         raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {listed}")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from kubekit.errors import ApiError, BadRequest, FieldError, FieldProblem, invalid
@@ -158,15 +157,25 @@ def _report(unknown: list[str], options: WriteOptions) -> None:
     if options.field_validation == "Ignore" or (not unknown and options.remarks is None):
         return
     remarks = options.remarks or unknown_fields
-    found = list(islice(dict.fromkeys(remarks(unknown)), _MOST_REMARKS))
+    found = _first(remarks(unknown))
     if found and options.field_validation == "Strict":
         raise Malformed(f"strict decoding error: {', '.join(found)}")
     for text in found:
         options.warn(text.removeprefix("yaml: unmarshal errors:\n  "))
 
 
-def unknown_fields(paths: list[str]) -> list[str]:
-    return [f'unknown field "{path}"' for path in paths]
+def unknown_fields(paths: list[str]) -> Iterator[str]:
+    return (f'unknown field "{path}"' for path in paths)
+
+
+def _first(texts: Iterable[str]) -> list[str]:
+    """As many different ones as are shown."""
+    found: dict[str, None] = {}
+    for text in texts:
+        found[text] = None
+        if len(found) == _MOST_REMARKS:
+            break
+    return list(found)
 
 
 def _check_type(space: Space, resource: Resource, body: Object, *, is_patched: bool) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 from kubekit.clock import give_way
 from kubekit.errors import FieldError, FieldProblem
 from kubekit.model.resource import Object
-from kubekit.server.kinds.builtin.behaviours import name_rule
+from kubekit.server.kinds.builtin.behaviours import changes_generation, name_rule
 from kubekit.server.kinds.builtin.widths import too_wide
 from kubekit.server.objects import object_metadata
 from kubekit.server.objects.cel import RuleSet, compile_rules
+from kubekit.server.objects.long_work import aside, is_long
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.schema import decoding, defaults, pruning
 from kubekit.server.objects.schema.validation import Validator
@@ -55,6 +57,11 @@ class Checks:
         self._name_rule = "subdomain" if resource.is_custom else name_rule(resource.group, resource.kind)
         self._qualified = not resource.is_custom and resource.group not in _WITH_PLAIN_FINALIZERS
 
+    @cached_property
+    def is_long(self) -> bool:
+        """Whether there is so much to say about any object of the kind that it is not said in a moment."""
+        return self.resource.is_custom and is_long(self.resource.schema.source)
+
     def decode(self, obj: Object, *, is_applied: bool = False) -> list[str]:
         """Bring a client's object into the shape of its kind, in place; answers the paths of unknown fields.
 
@@ -98,13 +105,24 @@ class Checks:
             problems += wide or self.resource.behaviour.validate_update(obj, old, part)
         return problems
 
+    def counts(self, obj: Object, old: Object) -> bool:
+        """Whether the change counts as a new generation."""
+        resource = self.resource
+        if not resource.is_custom:
+            return changes_generation(resource.group, resource.kind, obj, old)
+        ignored = {"metadata", "status"} if resource.status else {"metadata"}
+        keys = (obj.keys() | old.keys()) - ignored
+        return any(obj.get(key) != old.get(key) for key in keys)
+
     async def judge(
         self, obj: Object, old: Object | None, problems: list[FieldError], warn: Callable[[str], None] | None = None
     ) -> list[FieldError]:
         """What the rules of the schema say; they are not asked about an object that does not fit the schema.
 
         `warn` is told of rules that fail but did so before."""
-        rules = self._custom_rules() if self.resource.is_custom else None
+        if self.resource.is_custom and self._rules is None:
+            self._rules = await aside(self.resource.schema.source, compile_rules, self.resource.schema)
+        rules = self._rules
         if not rules:
             return []
         if problems and any(problem.problem in _BLOCKING for problem in problems):
@@ -126,8 +144,3 @@ class Checks:
         if self._validator is None:
             self._validator = Validator(self.resource.schema)
         return self._validator
-
-    def _custom_rules(self) -> RuleSet:
-        if self._rules is None:
-            self._rules = compile_rules(self.resource.schema)
-        return self._rules

@@ -27,17 +27,29 @@ definitions and custom resources as JSON, all others in a form that takes about 
 def encode(obj: Object) -> bytes:
     """The bytes to store. Raises BadRequest for an object that is nested too deep to be read again anywhere."""
     value = msgspec.json.encode(obj)
-    if is_too_deep(value):
+    if is_too_deep(obj, value):
         raise refusals.too_deep()
     return value
 
 
-async def stage(space: Space, target: Target, change: Change, obj: Object, previous: Row | None = None) -> bytes:
-    """Stage the object (there was no await since its previous version was read) and answer its stored bytes."""
+async def stage(
+    space: Space,
+    target: Target,
+    change: Change,
+    obj: Object,
+    previous: Row | None = None,
+    *,
+    is_fitting: bool = False,
+) -> bytes:
+    """Stage the object (there was no await since its previous version was read) and answer its stored bytes.
+
+    `is_fitting`: that they are not too many was found out beside the event loop."""
     store, meta = space.store, obj["metadata"]
     revision = store.next_revision()
     meta["resourceVersion"] = str(revision)
-    value = fitting(target.resource, obj) if change is not Change.DELETED else encode(obj)
+    # What was stored before is not nested deeper now that it goes.
+    is_fitting = is_fitting or change is Change.DELETED
+    value = msgspec.json.encode(obj) if is_fitting else fitting(target.resource, obj)
     # At once, so that nobody else is given the same before this one is durable.
     _occupy(space, target, revision, None if change is Change.DELETED else obj)
     owners = meta.get("ownerReferences")

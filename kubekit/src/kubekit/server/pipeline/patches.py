@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+import msgspec
 
 from kubekit.errors import BadRequest
 from kubekit.model.resource import Object
@@ -12,7 +13,8 @@ from kubekit.server.objects.patch.json_patch import apply_json_patch
 from kubekit.server.objects.patch.merge_patch import apply_merge_patch
 from kubekit.server.objects.patch.strategic import apply_strategic_patch
 from kubekit.server.objects.request import Answer, Target, WriteOptions, with_type
-from kubekit.server.objects.schema.values import go_json
+from kubekit.server.objects.schema.values import go_json_of_much
+from kubekit.server.store import json_values
 
 from . import apply, body_decoding, writes
 from .space import Space
@@ -37,21 +39,25 @@ async def patch(space: Space, target: Target, media_type: str, change: Any, opti
 
     def build(live: Object) -> Object:
         made = patched(target, media_type, with_type(target.resource, live), change)
-        told = shown(media_type, made, change)
-        if options.field_validation == "Strict":
-            # Before what is unknown leaves the object.
-            text = told.value()
-            told = replace(told, value=lambda: text)
+        told = shown(media_type, made, change, is_kept=options.field_validation == "Strict")
         return body_decoding.accept_patched(space, target, made, told, options)
 
     return await writes.rebuild(space, target, build, options)
 
 
-def shown(media_type: str, made: Object, change: Any) -> body_decoding.Shown:
-    """How a refusal shows what a patch has made: the patch itself where it was merged in."""
-    if media_type == STRATEGIC_PATCH:
-        return body_decoding.Shown(lambda: go_values.go_text(go_values.left_over(change)), go_values.restoring)
-    return body_decoding.Shown(lambda: go_json(made))
+def shown(media_type: str, made: Object, change: Any, *, is_kept: bool = False) -> body_decoding.Shown:
+    """How a refusal shows what a patch has made: the patch itself where it was merged in.
+
+    `is_kept`: as it is now, before what is unknown leaves the object."""
+    is_merged = media_type == STRATEGIC_PATCH
+    source = change if is_merged else made
+    written = msgspec.json.encode(source) if is_kept else b""
+
+    def value() -> str:
+        told = json_values.decode(written) if is_kept else source
+        return go_values.go_text(go_values.left_over(told)) if is_merged else go_json_of_much(told)
+
+    return body_decoding.Shown(value, go_values.restoring if is_merged else str)
 
 
 def patched(target: Target, media_type: str, obj: Object, change: Any) -> Object:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from kubekit.errors import ApiError, FieldError, FieldProblem, Unclassified, invalid
 from kubekit.model.resource import Object
-from kubekit.server.kinds.builtin.behaviours import changes_generation, has_generation
+from kubekit.server.kinds.builtin.behaviours import has_generation
 from kubekit.server.kinds.builtin.status_fields import kept_by_status
 from kubekit.server.objects import refusals
 from kubekit.server.objects.apply import Writer, keep_times, record_create, record_update
@@ -27,6 +29,7 @@ from kubekit.server.store.rows import Row
 
 from . import conversion, deletion, effort
 from .body_decoding import accept
+from .checks import Checks
 from .commit import encode, fitting, stage
 from .completion import complete, complete_part, stamp
 from .ignored_fields import ownerless
@@ -112,10 +115,11 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
     stored = await space.converter.for_storage(resource, obj)
     space.quotas.check(target, obj, None)
     if (there := space.latest(target)) is not None:
-        raise refusals.already_exists(target, ending="deletionTimestamp" in there.decode()["metadata"])
+        ending = b'"deletionTimestamp"' in there.value and "deletionTimestamp" in there.decode()["metadata"]
+        raise refusals.already_exists(target, ending=ending)
     if options.dry_run:
-        return Answer(resource, encode(obj), created=True)
-    value = await stage(space, target, Change.ADDED, stored)
+        return Answer(resource, await space.bench.do(options.size, encode, obj), created=True)
+    value = await stage(space, target, Change.ADDED, stored, is_fitting=options.size > LARGE and stored is obj)
     return Answer(resource, await space.converter.written(resource, value), created=True)
 
 
@@ -222,14 +226,11 @@ async def _replace(
         complete_part(space, target, obj, old)
     taken = space.addresses.assign(target, obj, is_trial=options.dry_run)
     obj["metadata"]["resourceVersion"] = str(row.revision)
-    # A controller that notes something in an annotation together with a status has not changed what is wanted.
-    if target.subresource != "status" and _spec_changed(resource, obj, old):
-        obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
-    if obj == old and conversion.is_up_to_date(resource, row):
+    checks = space.checks(resource)
+    if not await space.bench.do(size, _counted, checks, target, obj, old) and conversion.is_up_to_date(resource, row):
         space.admission.check("UPDATE", target, obj, old, options)
-        return Answer(resource, encode(old))
-    checks, to_check = space.checks(resource), effort.to_check(target, size)
-    problems = await space.bench.do(to_check, checks.validate_update, obj, old, part=target.subresource)
+        return Answer(resource, msgspec.json.encode(old))
+    problems = await space.bench.do(effort.to_check(target, size), _problems_of_changed, checks, target, obj, old, size)
     problems += await checks.judge(obj, old, problems, options.warn)
     if problems := problems or taken:
         raise _invalid(target, problems)
@@ -242,14 +243,29 @@ async def _replace(
         return None
     space.quotas.check(target, obj, old)
     if options.dry_run:
-        return Answer(resource, encode(obj))
+        return Answer(resource, await space.bench.do(size, encode, obj))
     change = Change.DELETED if deletion.is_finished(resource, obj) else Change.MODIFIED
     if change is Change.DELETED:
         # Whoever took away the last finalizer sees the object without it, all others as it last was.
         await stage(space, target, change, row.decode(), row)
         return Answer(resource, encode(obj), deleted=True)
-    value = await stage(space, target, change, stored, row)
+    value = await stage(space, target, change, stored, row, is_fitting=size > LARGE and stored is obj)
     return Answer(resource, await space.converter.written(resource, value))
+
+
+def _counted(checks: Checks, target: Target, obj: Object, old: Object) -> bool:
+    """Whether the object is another than it was; its generation is set."""
+    # A controller that notes something in an annotation together with a status has not changed what is wanted.
+    if target.subresource != "status" and checks.counts(obj, old):
+        obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+    return obj != old
+
+
+def _problems_of_changed(checks: Checks, target: Target, obj: Object, old: Object, size: int) -> list[FieldError]:
+    problems = checks.validate_update(obj, old, part=target.subresource)
+    if not problems and size > LARGE:
+        fitting(target.resource, obj)
+    return problems
 
 
 def _prepare_update(behaviour: Behaviour, target: Target, obj: Object, old: Object) -> None:
@@ -375,15 +391,6 @@ def check_uid(target: Target, meta: Object, live: Object) -> None:
     """An update that names the object it means may not hit another one of the same name. Raises Conflict."""
     if meta.get("uid") and meta["uid"] != live["metadata"]["uid"]:
         raise refusals.wrong_uid_in_update(target, meta["uid"], live["metadata"]["uid"])
-
-
-def _spec_changed(resource: Resource, obj: Object, old: Object) -> bool:
-    """Whether the change counts as a new generation."""
-    if not resource.is_custom:
-        return changes_generation(resource.group, resource.kind, obj, old)
-    ignored = {"metadata", "status"} if resource.status else {"metadata"}
-    keys = (obj.keys() | old.keys()) - ignored
-    return any(obj.get(key) != old.get(key) for key in keys)
 
 
 def record(space: Space, target: Target, obj: Object, old: Object, manager: str) -> None:

@@ -25,6 +25,7 @@ from kubekit.server.access.authentication import Authenticator
 from kubekit.server.access.rbac import Attributes, forbidden
 from kubekit.server.kinds.documents import negotiation
 from kubekit.server.objects import name_rules, refusals
+from kubekit.server.objects.long_work import LARGE
 from kubekit.server.objects.request import Answer, Target, WriteOptions
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.user import UserInfo
@@ -88,7 +89,10 @@ class Handler:
             # Before anything else, kubectl asks for the kinds there are, and of all refusals of that it shows the words
             # of this one only.
             return Response(status=403, text=str(error))
-        user = self._authorized(request, space, attributes)
+        if space.rbac.is_long:
+            user = await space.bench.do(LARGE + 1, self._authorized, request, space, attributes)
+        else:
+            user = self._authorized(request, space, attributes)
         if not address.plural:
             queries.check_timeout(query)
             return await self._documents.answer(request, space, address.path, user)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -10,6 +11,7 @@ from kubekit.model.resource import Object
 from kubekit.server.kinds.builtin import catalogue, definitions
 from kubekit.server.objects import duplicate_keys
 from kubekit.server.objects.go import json_text, yaml_text
+from kubekit.server.objects.long_work import LARGE
 from kubekit.server.objects.request import WriteOptions
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.schema.decoding import Malformed
@@ -31,6 +33,8 @@ async def read_object(call: Call, options: WriteOptions, resource: Resource | No
 async def _read(call: Call, options: WriteOptions) -> bytes:
     content = await bodies.read(call.request)
     options.size = len(content)
+    if call.space.checks(call.target.resource).is_long:
+        options.size = max(options.size, LARGE + 1)
     return content
 
 
@@ -114,7 +118,7 @@ def _configuration(content: bytes, options: WriteOptions) -> Any:
 
 
 def _yaml_remarks(content: bytes) -> duplicate_keys.Remarks:
-    def remarks(unknown: list[str]) -> list[str]:
+    def remarks(unknown: list[str]) -> Iterable[str]:
         repeated = yaml_text.repeated_keys(content)
         shown = ["\n  ".join(["yaml: unmarshal errors:", *repeated])] if repeated else []
         return [*shown, *body_decoding.unknown_fields(unknown)]

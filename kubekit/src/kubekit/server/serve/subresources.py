@@ -143,7 +143,7 @@ async def review(call: Call) -> StreamResponse:
         case "SubjectAccessReview":
             answered = await space.bench.do(options.size, reviews.subject_access_review, request, space.rbac)
         case "SelfSubjectAccessReview":
-            answered = reviews.self_subject_access_review(request, user, space.rbac)
+            answered = await space.bench.do(options.size, reviews.self_subject_access_review, request, user, space.rbac)
         case "LocalSubjectAccessReview":
             namespace = call.target.namespace
             answered = await space.bench.do(

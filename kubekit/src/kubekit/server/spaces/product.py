@@ -16,3 +16,5 @@ class Product:
     version: str = __version__
     simulated: str = ""
     """Annotation of pods that only seem to run: for them nobody looks for a kubelet."""
+    most_pods: int = 0
+    """How many pods each space but the first may have; none: as many as are made."""

@@ -23,6 +23,7 @@ from kubekit.server.kinds.builtin import catalogue
 from kubekit.server.kinds.builtin.behaviours import behaviour_of
 from kubekit.server.kinds.documents.discovery import Discovery
 from kubekit.server.kinds.openapi import OpenApi
+from kubekit.server.kinds.platform.usage import PODS
 from kubekit.server.kinds.registry import Kinds
 from kubekit.server.objects.resource import Resource
 from kubekit.server.pipeline.service_addresses import ServiceAddresses
@@ -91,6 +92,8 @@ class ServedSpace(Space):
     def __init__(self, name: str, around: Surroundings, record: Record, keys: SpaceKeys) -> None:
         super().__init__(name, around.store, Kinds(built_in()), around.clock, around.chance)
         self.hub, self.record, self.keys, self.product = around.hub, record, keys, around.product
+        if name != ROOT and self.product.most_pods:
+            self.quotas.bound(PODS, self.product.most_pods, lambda: len(self.store.keys_in(name, PODS)))
         self.prefix = ""
         """What stands before every path of this API."""
         self.addresses = ServiceAddresses(record.service_network, self._stored_services)

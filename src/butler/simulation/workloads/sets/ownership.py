@@ -8,7 +8,8 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
-from kubekit.errors import NotFound
+from butler.api.model import MOST_PODS
+from kubekit.errors import Forbidden, NotFound
 from kubekit.model.selectors import from_label_selector
 from kubekit.runtime.informer import Informer
 from kubekit.runtime.objects import key_of, owner_reference
@@ -22,9 +23,6 @@ Child = TypeVar("Child", bound=Any)
 
 AT_ONCE = 500
 """So many children are made or deleted in one visit."""
-MOST_PODS = 500
-"""Of one tenant, whatever its workloads ask for: the pods of all tenants live in one process, and those that no node
-takes would only wait."""
 FULL = timedelta(minutes=1)
 """After so long it is asked again whether there is room."""
 
@@ -125,22 +123,29 @@ def pod_from(template: Template, owner: Any, kind: type[Any], **meta: Any) -> di
 
 
 async def create_pods(site: Context, owner: Any, pods: Sequence[dict[str, Any]], source: str) -> bool:
-    """Make as many as there is room for, all at once; each is told of. Says whether there was room for any."""
+    """Make as many as there is room for, all at once; each is told of. Says whether there was room."""
+    refused: list[dict[str, Any]] = []
 
     async def create(pod: dict[str, Any]) -> None:
-        made = await site.client.create(pod, Pod.address, manager=source)
+        try:
+            made = await site.client.create(pod, Pod.address, manager=source)
+        except Forbidden as error:
+            # Others have made some meanwhile, or a quota of the tenant's own says so.
+            site.tell(owner, "FailedCreate", f"Error creating: {error.message}", source, warning=True)
+            refused.append(pod)
+            return
         site.tell(owner, "SuccessfulCreate", f"Created pod: {made['metadata']['name']}", source)
 
     room = max(MOST_PODS - len(site.pods()), 0)
     if pods and not room:
         used = f"requested: pods=1, used: pods={MOST_PODS}, limited: pods={MOST_PODS}"
-        why = f"Error creating: pods is forbidden: exceeded quota: simulated-pods, {used}"
+        why = f"Error creating: pods is forbidden: exceeded quota: pods-of-the-cluster, {used}"
         site.tell(owner, "FailedCreate", why, source, warning=True)
         return False
     async with asyncio.TaskGroup() as group:
         for pod in pods[: min(room, AT_ONCE)]:
             group.create_task(create(pod))
-    return True
+    return not refused
 
 
 async def delete_pods(site: Context, owner: Any, pods: Sequence[Pod], source: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from butler.api.model import MOST_PODS
 from kubekit.errors import AlreadyExists
 from kubekit.runtime.objects import key, owner_reference
 from kubekit.runtime.reconciler import Outcome, Reconciler, children
@@ -34,7 +35,7 @@ class Scope:
     @property
     def wanted(self) -> range:
         start = self.owner.spec.ordinals.start
-        return range(start, start + min(self.owner.spec.replicas, ownership.MOST_PODS))
+        return range(start, start + min(self.owner.spec.replicas, MOST_PODS))
 
     @property
     def is_ordered(self) -> bool:

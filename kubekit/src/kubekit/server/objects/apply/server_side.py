@@ -13,7 +13,9 @@ import msgspec
 from kubekit.errors import BadRequest, Cause, Conflict, Details, Unclassified
 from kubekit.model.resource import Object
 
+from ..long_work import LARGE
 from ..schema.model import Schema
+from ..schema.values import copy_json
 from . import configuration, differences, managers, nodes, paths, sets
 from .differences import Mismatch
 from .managers import Entry, Managed, Owner, Writer
@@ -145,7 +147,9 @@ class _Apply:
     def _written(self, new: Object, owners: Managed) -> Object:
         shell = {**new, "metadata": dict(new.get("metadata") or {})}
         managers.write(shell, owners)
-        copied: Object = msgspec.json.decode(msgspec.json.encode(shell))
+        value = msgspec.json.encode(shell)
+        # What is large is copied step by step, so that the event loop has its turn in between.
+        copied: Object = copy_json(shell) if len(value) > LARGE else msgspec.json.decode(value)
         return copied
 
 

@@ -7,7 +7,8 @@ share parts with their arguments, and a result that equals the first argument *i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from heapq import merge
 from typing import Any
 
 from . import paths
@@ -15,6 +16,7 @@ from . import paths
 FieldSet = dict[str, Any]
 
 SELF = "."
+_MANY = 10_000
 
 
 def ordered(fields: FieldSet) -> FieldSet:
@@ -24,8 +26,15 @@ def ordered(fields: FieldSet) -> FieldSet:
         return fields
     # Sorting names as text is their order too; keys and values hold numbers and need the slower way.
     plain = all(name[0] == "f" or name == SELF for name in names)
-    in_order = sorted(names) if plain else sorted(names, key=paths.order)
+    in_order = _sorted(names, None if plain else paths.order)
     return fields if in_order == names else {name: fields[name] for name in in_order}
+
+
+def _sorted(names: list[str], key: Callable[[str], Any] | None) -> list[str]:
+    """Very many are sorted some at a time: whoever works beside the event loop has to let go of the interpreter."""
+    if len(names) <= _MANY:
+        return sorted(names, key=key)
+    return list(merge(*(sorted(names[at : at + _MANY], key=key) for at in range(0, len(names), _MANY)), key=key))
 
 
 def member(subset: FieldSet) -> bool:

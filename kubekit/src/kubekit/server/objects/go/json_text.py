@@ -17,10 +17,14 @@ from ..schema.decoding import Malformed
 MAX_DEPTH = 10_000
 MOST_CONTAINERS = 100_000
 """Of a body: each takes hundreds of times the memory that it took on the wire. No object has nearly as many."""
+MOST_MEMBERS = 150_000
+"""Of all objects in a body: a stored one with more of them would have ten bytes for each."""
+_MEMBER = len('"":1,')
 END = "unexpected end of JSON input"
 
 _SPACE = re.compile(rb"[ \t\r\n]*")
 _STRING = re.compile(rb'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+')
+_TEXTS = re.compile(rb'"(?:[^"\\]++|\\.)*+"[ \t\r\n]*+(:?)', re.DOTALL).finditer
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)")
 _FRACTION = re.compile(rb"\.[0-9]*")
 _EXPONENT = re.compile(rb"[eE][+-]?[0-9]*")
@@ -47,9 +51,19 @@ def decode(content: bytes) -> Any:
 def well_formed(content: bytes) -> Any:
     """The value of JSON without any mistake. Raises msgspec.DecodeError, UnicodeDecodeError, TooLarge."""
     decoder = _slow_floats if has_many_exponents(content) else _usual
+    _check_members(content)
     value = decoder.decode(content)
     check_count(content, value)
     return value
+
+
+def _check_members(content: bytes) -> None:
+    """Raises TooLarge for a text with more members than anybody reads at once: nobody else has a turn meanwhile."""
+    if len(content) <= _MEMBER * MOST_MEMBERS or content.count(b":") <= MOST_MEMBERS:
+        return
+    # Perhaps the colons stand in texts.
+    if sum(1 for found in _TEXTS(content) if found[1]) > MOST_MEMBERS:
+        raise TooLarge(f"Request entity too large: limit is {MOST_MEMBERS} members of objects")
 
 
 def check_count(content: bytes, value: Any) -> None:

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import msgspec
+
 from kubekit.errors import ApiError, BadRequest, Details, Invalid, TooLarge, go_quoted
 from kubekit.model.resource import Object
 
 from ..schema.decoding import TYPE_STRUCT, go_kind
-from ..schema.values import copy_json, go_json, json_equal
+from ..schema.values import copy_json, json_equal
 
 MAX_OPERATIONS = 10_000
 MAX_COPIED = 3 * 1024 * 1024
@@ -148,7 +150,7 @@ class _Document:
         container, key = self._container(source, f"{missing} from path: {source}", to_change=False)
         with _about(f"error in copy for from: '{source}'"):
             value = copy_json(_get(container, key))
-        self._copied += len(go_json(value).encode())
+        self._copied += len(msgspec.json.encode(value))
         if self._copied > MAX_COPIED:
             raise DoesNotApply(REJECTED)
         with _about("error while adding value during copy"):

@@ -25,6 +25,8 @@ _MOST_TIMES = (
     "^[1-9][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])T"
     "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$"
 )
+_PATTERN, _MOST_EFFORT = 6, 15_000
+"""What a pattern takes, in parts of a schema without any, and how much may be compiled: nobody else has a turn."""
 _COPIED = ("required", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "enum")
 
 
@@ -52,8 +54,12 @@ def compiled(source: Mapping[str, Any], root: bool) -> Callable[[Any], bool] | N
 class _Rewriter:
     def __init__(self) -> None:
         self.formats: dict[str, Callable[[str], bool]] = {}
+        self._effort = 0
 
     def schema(self, source: Mapping[str, Any], root: bool = False, exact: bool = False) -> JsonSchema:
+        self._effort += _PATTERN if "pattern" in source else 1
+        if self._effort > _MOST_EFFORT:
+            raise Unsupported
         written: JsonSchema = {key: source[key] for key in _COPIED if source.get(key) is not None}
         if not written.get("enum", True):
             del written["enum"]

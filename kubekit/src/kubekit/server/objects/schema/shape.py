@@ -17,6 +17,7 @@ _ANY_BUT_NULL = ["object", "array", "string", "number", "boolean"]
 _SCALARS = ["string", "number", "boolean", "null"]
 _INT64 = {"minimum": -(2**63), "maximum": 2**63 - 1}
 _INT32 = {"minimum": -(2**31), "maximum": 2**31 - 1}
+_MOST_NODES = 10_000
 _REFERENCE = {"$ref": "#/definitions/anything"}
 
 
@@ -38,7 +39,12 @@ def custom_shape(schema: Schema, *, root: bool) -> Check:
     """Says yes when a custom resource has no field to prune, no null to drop and no number to round.
 
     A no may be wrong."""
-    return _compiled(_Custom().node(schema, root=root), {"anything": _anything()}, {})
+    drawing = _Custom()
+    drawn = drawing.node(schema, root=root)
+    if drawing.count > _MOST_NODES:
+        # To compile it would take long, and nobody else would have a turn.
+        return lambda _: False
+    return _compiled(drawn, {"anything": _anything()}, {})
 
 
 def typed_shape(schema: Schema, formats: Mapping[str, Callable[[str], bool]]) -> Check:
@@ -70,7 +76,11 @@ def _compiled(drawn: JsonSchema, definitions: JsonSchema, formats: Mapping[str, 
 class _Custom:
     """Draws the schema of a custom resource, which never refers to itself."""
 
+    def __init__(self) -> None:
+        self.count = 0
+
     def node(self, schema: Schema, *, root: bool = False) -> JsonSchema:
+        self.count += 1
         kinds = ["integer", "string"] if schema.int_or_string else [schema.type] if schema.type else _ANY_BUT_NULL
         drawn: JsonSchema = {"type": [*kinds, "null"] if schema.nullable else kinds if kinds[1:] else kinds[0]}
         if not schema.type or schema.type in ("integer", "number"):

@@ -8,6 +8,8 @@ much before it is refused.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from .values import CostExceeded, Optional, Value
 
 PER_CALL = 1_000_000
@@ -29,6 +31,7 @@ BLOCK = 1_000
 """So many letters are compared as a block for one unit."""
 
 _STEP = PER_CALL // 10
+_MANY = 200
 
 Frame = list[Value]
 
@@ -76,18 +79,32 @@ class Budget:
         charge([PER_CALL], cost)
 
 
-def weight(value: Value) -> int:
-    """What it costs to look at all of a value."""
+def weight(value: Value, most: int = PER_CALL) -> int:
+    """What it costs to look at all of a value, or any number above the `most` that may be spent."""
     kind = type(value)
     if kind is str or kind is bytes:
         return 1 + len(value) // LETTERS
     if kind is list:
-        return 1 + sum(map(weight, value))
+        return 1 + (sum(map(weight, value)) if len(value) < _MANY else _weights(value, most))
     if kind is dict:
-        return 1 + sum(map(weight, value)) + sum(map(weight, value.values()))
+        if len(value) < _MANY:
+            return 1 + sum(map(weight, value)) + sum(map(weight, value.values()))
+        return 1 + _weights(value, most) + _weights(value.values(), most)
     if kind is Optional:
         return 1 + weight(value.value) if value.is_present else 1
     return 1
+
+
+def _weights(values: Collection[Value], most: int) -> int:
+    """The same for many values, of which no more are looked at than are needed."""
+    total = 0
+    if len(values) > most:
+        return len(values)
+    for value in values:
+        total += weight(value)
+        if total > most:
+            break
+    return total
 
 
 def charge_comparison(frame: Frame, first: Value, second: Value, price: int) -> None:
@@ -98,7 +115,7 @@ def charge_comparison(frame: Frame, first: Value, second: Value, price: int) -> 
     if kind is str or kind is bytes:
         charge(frame, min(len(first), len(second)) // LETTERS)
     elif kind is Optional or ((kind is list or kind is dict) and len(first) == len(second)):
-        charge(frame, price * weight(first))
+        charge(frame, price * weight(first, PER_CALL // price))
 
 
 def charge_search(frame: Frame, value: Value, values: list[Value]) -> None:
@@ -109,7 +126,7 @@ def charge_search(frame: Frame, value: Value, values: list[Value]) -> None:
     if kind is str or kind is bytes:
         charge(frame, count * (len(value) // BLOCK))
     elif kind is list or kind is dict or kind is Optional:
-        charge(frame, 3 * weight(values))
+        charge(frame, 3 * weight(values, PER_CALL // 3))
 
 
 def charge_key(frame: Frame, key: Value, mapping: Value) -> None:

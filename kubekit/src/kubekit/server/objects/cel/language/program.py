@@ -181,7 +181,7 @@ class _Builder:
             if isinstance(arg, Literal):
                 self._price += weight(arg.value)
                 return 0
-        return 4 + max(kind.price for kind in kinds)
+        return 5 + max(kind.price for kind in kinds)
 
     def _member_of(self, node: Call) -> Run:
         self._price += budget.CALL

@@ -198,7 +198,7 @@ _CLOCK: dict[str, Callable[[datetime, int], int]] = {
 }
 
 
-_ZONE_COST = costs.fixed(1_500)
+_ZONE_COST = costs.fixed(2_000)
 
 
 def _whole(unit: int) -> Callable[[Duration], int]:

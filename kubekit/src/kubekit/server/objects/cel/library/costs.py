@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..language.budget import LETTERS, LIST, weight
+from ..language.budget import LETTERS, LIST, PER_CALL, weight
 from ..language.functions import Cost
 from ..language.values import Value
 
@@ -42,7 +42,7 @@ def concatenation(first: list[Value], second: list[Value]) -> int:
 
 def traversal(values: Value, *_: Value) -> int:
     """Of looking at everything in a value."""
-    return 3 * weight(values)
+    return 3 * weight(values, PER_CALL // 3)
 
 
 def copy(values: list[Value], *_: Value) -> int:
@@ -51,7 +51,14 @@ def copy(values: list[Value], *_: Value) -> int:
 
 def product(factor: int) -> Cost:
     """Of comparing the items of two lists with each other."""
-    return lambda first, second: factor * len(first) * len(second) + 6 * (weight(first) + weight(second))
+
+    def cost(first: list[Value], second: list[Value]) -> int:
+        pairs = factor * len(first) * len(second)
+        if pairs > PER_CALL:
+            return pairs
+        return pairs + 6 * (weight(first, PER_CALL // 6) + weight(second, PER_CALL // 6))
+
+    return cost
 
 
 def square(values: list[Value], *keys: list[Value]) -> int:

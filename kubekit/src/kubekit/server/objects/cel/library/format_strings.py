@@ -18,7 +18,7 @@ _DEFAULT_DIGITS = 6
 _LONGEST_PRECISION = 9
 
 
-_CLAUSE_COST, _PART_COST = 30, 20
+_CLAUSE_COST, _PART_COST = 40, 25
 """What a clause costs, and what every part of the value it shows."""
 
 

@@ -171,11 +171,15 @@ def _masked(network: Network) -> Network:
 
 
 def _reading(text: str) -> int:
-    return 100 + len(text)
+    return 120 + len(text)
+
+
+def _reading_network(text: str) -> int:
+    return 200 + len(text)
 
 
 def _reading_second(_network: Network, text: str = "") -> int:
-    return 200 + 2 * len(text)
+    return 300 + 2 * len(text)
 
 
 def _comparing(*_: object) -> int:
@@ -189,8 +193,8 @@ def overloads() -> list[Overload]:
             ("isIP", "string -> bool", Priced(_reading, _is_address)),
             ("ip.isCanonical", "string -> bool", Priced(_reading, lambda text: str(_address(text)) == text)),
             ("string", f"{IP} -> string", Priced(_comparing, str)),
-            ("cidr", f"string -> {CIDR}", Priced(_reading, _network)),
-            ("isCIDR", "string -> bool", Priced(_reading, _is_network)),
+            ("cidr", f"string -> {CIDR}", Priced(_reading_network, _network)),
+            ("isCIDR", "string -> bool", Priced(_reading_network, _is_network)),
             ("string", f"{CIDR} -> string", Priced(_comparing, str)),
         ),
         *members(

@@ -1,0 +1,101 @@
+"""What is wide long before somebody sends a small request: schemas, rights, selectors. Nobody waits for it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kubekit.testing.watchdog import watched
+from tests.http_api import Api
+from tests.server.attacks.payloads import KETTLES, ROLES
+from tests.server.custom import definition
+from tests.server.wire import APPLY, MAPS, MERGE_PATCH
+
+pytestmark = pytest.mark.usefixtures("as_served")
+
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+RBAC = "rbac.authorization.k8s.io"
+
+
+def wide(kind: str) -> dict[str, Any]:
+    """The schema of a spec with thousands of parts."""
+    if kind == "properties":
+        named = {f"p{i}": {"type": "string", "pattern": f"^a{i}b*$"} for i in range(6000)}
+        return {"type": "object", "properties": named}
+    parts = [{"properties": {"x": {"pattern": f"a|b{number}"}}} for number in range(6000)]
+    return {"type": "object", "properties": {"x": {"type": "string"}}, kind: parts}
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("kind", ["properties", "allOf", "anyOf"])
+async def test_nobody_waits_for_a_small_object_of_a_wide_kind(api: Api, kind: str) -> None:
+    made = definition("kettles", "Kettle", "Namespaced")
+    made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"] = {"spec": wide(kind)}
+    async with watched():
+        assert (await api("POST", CRDS, made)).status == 201
+        while (await api("GET", KETTLES)).status == 404:
+            pass
+    kettle = {"apiVersion": "example.com/v1", "kind": "Kettle", "metadata": {"name": "a"}, "spec": {"x": "a"}}
+    async with watched():
+        assert (await api("POST", KETTLES, kettle)).status == 201
+    async with watched():
+        patch = json.dumps({"metadata": {"labels": {"a": "b"}}}).encode()
+        assert (await api("PATCH", f"{KETTLES}/a", patch, MERGE_PATCH)).status == 200
+    async with watched():
+        applied = json.dumps({**kettle, "spec": {}}).encode()
+        assert (await api("PATCH", f"{KETTLES}/a?fieldManager=me", applied, APPLY)).status == 200
+
+
+@pytest.mark.timeout(120)
+async def test_nobody_waits_for_who_has_very_many_rights(api: Api) -> None:
+    """Each request looks through all of them once, and again after any of them has changed."""
+    words = {"apiGroups": ["a"], "resources": ["b"], "verbs": ["c"]}
+    reference = {"kind": "ClusterRole", "apiGroup": RBAC}
+    subject = {"kind": "User", "name": "many", "apiGroup": RBAC}
+    assert (await api("GET", MAPS, Impersonate_User="many")).status == 403
+    for number in range(60):
+        role = {"metadata": {"name": f"r{number}"}, "rules": [words] * 3000}
+        binding = {
+            "metadata": {"name": f"r{number}"},
+            "roleRef": {**reference, "name": f"r{number}"},
+            "subjects": [subject],
+        }
+        assert (await api("POST", ROLES, role)).status == 201
+        assert (await api("POST", BINDINGS, binding)).status == 201
+    async with watched():
+        for path in (MAPS, "/metrics", f"{MAPS}/a"):
+            assert (await api("GET", path, Impersonate_User="many")).status == 403
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("kind", ["fieldSelector", "labelSelector"])
+async def test_nobody_waits_for_a_question_about_a_long_selector(api: Api, kind: str) -> None:
+    requirement = {"key": "a", "operator": "In", "values": ["b"]}
+    selectors = ({"rawSelector": ",".join(["a=b"] * 200_000)}, {"requirements": [requirement] * 15_000})
+    for selector in selectors:
+        attributes = {"verb": "list", "resource": "pods", kind: selector}
+        question = {"kind": "SelfSubjectAccessReview", "spec": {"resourceAttributes": attributes}}
+        async with watched():
+            assert (await api("POST", REVIEWS, question)).status == 201
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "query",
+    [
+        "labelSelector=" + ",".join(f"a{number}=b" for number in range(800)),
+        "labelSelector=a in (" + ",".join(f"b{number}" for number in range(1500)) + ")",
+        "fieldSelector=" + ",".join(["metadata.name!=a"] * 450),
+    ],
+    ids=["labels", "values", "fields"],
+)
+async def test_nobody_waits_for_a_long_selector_in_a_query(api: Api, query: str) -> None:
+    for number in range(300):
+        made = {"metadata": {"name": f"m{number}", "labels": {"a": "b"}}}
+        assert (await api("POST", MAPS, made)).status == 201
+    async with watched():
+        assert (await api("GET", f"{MAPS}?{query.replace(' ', '%20')}")).status == 200
