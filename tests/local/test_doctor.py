@@ -181,6 +181,7 @@ async def requests(place: Home, server: Server) -> Client:
     """An API that knows a MachineRequest, and on which no controller acts."""
     client = DirectClient(server.root)
     await install_definitions(client, [MachineRequest])
+    await server.root.settled()
     spec = MachineSpec(
         provider_ref=ProviderRef(name="lab"),
         machine_name="cp-0",
