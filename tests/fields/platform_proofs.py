@@ -47,7 +47,7 @@ def addresses(path: str, **networking: Any) -> Observe:
 async def _inside(client: Client) -> Client:
     status = (await client.get(TenantCluster, NAME, TENANTS)).status
     secret = await client.get(Secret, admin_kubeconfig_secret(NAME), status.tenant_namespace or "")
-    host, _, port = (status.control_plane_endpoint or "").rpartition(":")
+    host, _, port = (status.control_plane_endpoint or "").partition("/")[0].rpartition(":")
     return await Tenants().client_for(secret, (host, int(port)))
 
 

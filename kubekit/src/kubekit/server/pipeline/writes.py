@@ -15,7 +15,6 @@ import msgspec
 from kubekit.errors import ApiError, FieldError, FieldProblem, Unclassified, invalid
 from kubekit.model.resource import Object
 from kubekit.server.kinds.builtin.behaviours import has_generation
-from kubekit.server.kinds.builtin.status_fields import kept_by_status
 from kubekit.server.objects import refusals
 from kubekit.server.objects.apply import Writer, keep_times, record_create, record_update
 from kubekit.server.objects.long_work import LARGE
@@ -32,19 +31,13 @@ from .body_decoding import accept
 from .checks import Checks
 from .commit import encode, fitting, stage
 from .completion import complete, complete_part, stamp
-from .ignored_fields import ownerless
+from .ignored_fields import carried_over, ownerless
 from .space import Space
 
 Build = Callable[[Object], Object]
 """Makes the wanted object out of a private copy of the stored one."""
 
 _ATTEMPTS = 5
-_KEPT_FIELDS = ("creationTimestamp", "generation", "selfLink")
-"""What an update leaves as it was, whatever it says."""
-_IMMUTABLE_FIELDS = ("uid", "deletionGracePeriodSeconds")
-"""What an update need not mention, but may not change."""
-_PARTS = {"status": "status", "approval": "status", "finalize": "spec"}
-"""The member that a subresource changes."""
 _CHOSEN_FIELDS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 """What the server alone chooses for a new object."""
 
@@ -201,7 +194,7 @@ def _rebuilt(target: Target, shown: bytes, build: Build, by: Writer | None) -> t
     # An apply shares nothing with what it is given, and leaves it alone.
     obj = build(old if by is None else json_values.decode(shown))
     _check_precondition(target, obj, old)
-    obj = _carried_over(target, obj, old)
+    obj = carried_over(target, obj, old)
     if by is None:
         keep_times(obj, old)
     else:
@@ -219,7 +212,7 @@ async def _replace(
         await space.admission.mutate("UPDATE", target, obj, old, options)
         _check_place(target, obj)
         _check_precondition(target, obj, old)
-        obj = _carried_over(target, obj, old)
+        obj = carried_over(target, obj, old)
     size = max(options.size, len(row.value))
     if resource.behaviour is not None:
         await space.bench.do(size, _prepare_update, resource.behaviour, target, obj, old)
@@ -338,43 +331,6 @@ def _begin_count(resource: Resource, obj: Object) -> None:
         obj["metadata"]["generation"] = 1
     if resource.status and resource.is_custom:
         obj.pop("status", None)
-
-
-def _carried_over(target: Target, obj: Object, old: Object) -> Object:
-    """What an update may not change: identity, and the part that belongs to the other endpoint."""
-    if target.subresource:
-        part = _PARTS.get(target.subresource, "")
-        meta = _metadata_for_part(target, obj["metadata"], old["metadata"])
-        kept = {name: value for name, value in old.items() if name != part}
-        obj = {**kept, "metadata": meta, **({part: obj[part]} if part in obj else {})}
-    elif target.resource.status:
-        obj.pop("status", None)
-        if "status" in old:
-            obj["status"] = old["status"]
-    meta, before = obj["metadata"], old["metadata"]
-    for name in _KEPT_FIELDS:
-        if name in before:
-            meta[name] = before[name]
-        else:
-            meta.pop(name, None)
-    for name in _IMMUTABLE_FIELDS:
-        if name in before:
-            meta.setdefault(name, before[name])
-    if "deletionTimestamp" in before:
-        meta["deletionTimestamp"] = before["deletionTimestamp"]
-    return obj
-
-
-def _metadata_for_part(target: Target, meta: Object, before: Object) -> Object:
-    """The metadata after a change by way of a subresource: built-in kinds take most of it from a status too."""
-    if target.resource.is_custom or target.subresource not in _PARTS:
-        kept = {**before}
-        if "managedFields" in meta:
-            kept["managedFields"] = meta["managedFields"]
-        return kept
-    names = kept_by_status(target.resource.qualified)
-    kept = {name: value for name, value in meta.items() if name not in names}
-    return kept | {name: before[name] for name in names if name in before}
 
 
 def _check_precondition(target: Target, obj: Object, old: Object) -> None:
