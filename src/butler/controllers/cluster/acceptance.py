@@ -278,8 +278,11 @@ def _accessible(cluster: TenantCluster, provider: ProviderConfig) -> ProviderCon
 
 def _overrides_its_own(cluster: TenantCluster, provider: ProviderConfig) -> None:
     """A section for an infrastructure the cluster is not on can only be a mistake."""
-    override, kind = cluster.spec.infrastructure_override, provider.spec.infrastructure
-    given = [name for name in override.__struct_fields__ if getattr(override, name) is not None] if override else []
+    override = cluster.spec.infrastructure_override
+    if override is None:
+        return
+    kind = provider.spec.infrastructure
+    given = [name for name in override.__struct_fields__ if getattr(override, name) is not None]
     detail = f"ProviderConfig {provider.metadata.name}, which the cluster is on, is for {kind}"
     others = [
         FieldError(FieldProblem.FORBIDDEN, f"spec.infrastructureOverride.{name}", detail)
@@ -329,7 +332,8 @@ def _may_step(cluster: TenantCluster, team: Team | None, config: ButlerConfig | 
     seen = cluster.status.observed_state
     wanted = settings_of(cluster, team, config).version
     if seen is None or not seen.kubernetes_version:
-        if wrong := versions.unsupported(wanted):
+        is_checked = wanted in (cluster.spec.kubernetes_version, versions.DEFAULT)
+        if not is_checked and (wrong := versions.unsupported(wanted)):
             raise Refused("ValidationFailed", [_invalid("spec.kubernetesVersion", wanted, wrong)])
         return
     if wrong := versions.forbidden_step(seen.kubernetes_version, wanted):
