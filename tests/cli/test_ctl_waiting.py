@@ -43,7 +43,7 @@ def test_a_status_from_before_the_change_is_not_the_end(user: User) -> None:
     name = user.cluster()
     user.status(name, **running())
     started = user.start("cluster", "scale", name, "-w", "5", "--wait")
-    before = started.err_until("Updating (workers 3/3)")
+    before = started.err_until("Updating (v1.32.2, workers 3/3)")
     assert "Running" not in before, "nobody has looked at the change yet"
     assert "Request" not in before, "that was done before anyone looked"
     scaling = [condition("Accepted", True), condition("WorkersReady", False, "3 of 5 workers are ready")]
@@ -70,11 +70,11 @@ def test_too_many_workers_end_the_wait_with_the_reason(user: User) -> None:
     name = user.cluster()
     user.status(name, **running())
     started = user.start("cluster", "scale", name, "-w", "50", "--wait")
-    started.err_until("Running")
+    started.err_until("Updating")
     refused = [condition("QuotaSatisfied", False, "50 workers, and 9 are allowed"), condition("Ready", False)]
     user.status(name, phase="Running", observedGeneration=2, conditions=refused)
     ended = started.end()
-    assert (ended.code, "50 workers, and 9 are allowed" in ended.err) == (1, True)
+    assert (ended.code, "50 workers, and 9 are allowed" in ended.err) == (7, True)
 
 
 def test_patience_that_ends_is_exit_code_5(user: User) -> None:

@@ -17,7 +17,7 @@ from butler.api.shared import TENANTS_NAMESPACE
 from kubekit.client.protocol import EVERYTHING, Listed, Selection
 from kubekit.clock import Clock, SystemClock
 
-from .lazy import UNREACHABLE, Failure
+from .lazy import UNREACHABLE, VERBOSE, Failure
 
 if TYPE_CHECKING:
     from kubekit.client.config import Config
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 AGENT = "butlerctl"
 """The name by which the API knows what these commands write."""
-VERBOSE = "butler.cli.verbose"
-"""Whether somebody wants to know what happens underneath, in what click keeps of a command line."""
 
 
 class NoApi(Failure):

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from .session import VERBOSE
+from .lazy import VERBOSE
 
 F = TypeVar("F", bound=Callable[..., Any])
 

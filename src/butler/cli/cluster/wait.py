@@ -50,8 +50,10 @@ async def wait_until_settled(
 
 
 def _is_refused(cluster: TenantCluster) -> bool:
-    accepted = cluster.status.condition("Accepted")
-    return accepted is not None and accepted.status == "False"
+    from butler.controllers.cluster.steps import GATES
+
+    asked = [cluster.status.condition(gate.condition) for gate in GATES]
+    return any(one is not None and one.status == "False" for one in asked)
 
 
 def _summary(cluster: TenantCluster) -> str:
