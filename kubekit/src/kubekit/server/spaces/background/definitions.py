@@ -33,6 +33,8 @@ class Definitions:
         self._space, self._ended = space, ended
         self._unread: set[str] = set()
         """Definitions that are too long to be looked at while others wait."""
+        self._prepared: dict[str, tuple[int, list[Resource]]] = {}
+        """What is to be offered as soon as a revision of a definition is there, which somebody may be waiting for."""
         self.worker: Worker[str] = Worker("definitions", self._settle, space.clock)
 
     def load(self, rows: Iterable[Row]) -> None:
@@ -45,8 +47,12 @@ class Definitions:
 
     def see(self, event: Event) -> None:
         name = event.key
+        revision, resources = self._prepared.pop(name, (0, []))
         if event.change is Change.DELETED:
             self._offer(name, [])
+        elif revision == event.revision:
+            self._offer(name, resources)
+            self.worker.add(name)
         elif len(event.value) > LARGE:
             self._unread.add(name)
             self.worker.add(name)
@@ -135,9 +141,11 @@ class Definitions:
         if row is None:
             return
         changed = await self._space.bench.do(len(row.value), self._changed, row, status, is_clean)
+        resources = await self._space.bench.do(len(row.value), crds.resources_of, changed) if changed else []
         if changed is None or not self._is_newest(row):
             # Whoever changed it meanwhile has brought it back here.
             return
+        self._prepared[name] = self._space.store.next_revision(), resources
         change = Change.DELETED if deletion.is_finished(self._kind, changed) else Change.MODIFIED
         await commit.stage(self._space, target, change, changed, row)
 
