@@ -43,7 +43,7 @@ def test_a_status_from_before_the_change_is_not_the_end(user: User) -> None:
     name = user.cluster()
     user.status(name, **running())
     started = user.start("cluster", "scale", name, "-w", "5", "--wait")
-    before = started.err_until("Updating (workers 3/3)")
+    before = started.err_until("Updating (v1.32.2, workers 3/3)")
     assert "Running" not in before, "nobody has looked at the change yet"
     assert "Request" not in before, "that was done before anyone looked"
     scaling = [condition("Accepted", True), condition("WorkersReady", False, "3 of 5 workers are ready")]
@@ -74,7 +74,28 @@ def test_too_many_workers_end_the_wait_with_the_reason(user: User) -> None:
     refused = [condition("QuotaSatisfied", False, "50 workers, and 9 are allowed"), condition("Ready", False)]
     user.status(name, phase="Running", observedGeneration=2, conditions=refused)
     ended = started.end()
-    assert (ended.code, "50 workers, and 9 are allowed" in ended.err) == (1, True)
+    assert (ended.code, "50 workers, and 9 are allowed" in ended.err) == (7, True)
+
+
+def test_what_is_refused_stays_so_when_it_is_asked_for_again(user: User) -> None:
+    name = user.cluster(workers={"replicas": 50})
+    refused = [condition("QuotaSatisfied", False, "50 workers, and 9 are allowed"), condition("Ready", False)]
+    user.status(name, **running(observedGeneration=1, conditions=refused))
+    for more in ((), ("--wait",)):
+        ended = user("cluster", "scale", name, "-w", "50", *more, fails=7)
+        assert f"cannot be scaled: 50 workers, and 9 are allowed; `butlerctl cluster why {name}` says more" in ended.err
+
+
+def test_what_is_under_way_already_is_waited_for_too(user: User) -> None:
+    name = user.cluster(workers={"replicas": 3})
+    user.status(name, phase="Updating", observedGeneration=1, conditions=[condition("Ready", False)])
+    started = user.start("cluster", "scale", name, "-w", "3", "--wait")
+    started.err_until("Updating")
+    user.status(name, **running(observedGeneration=1))
+    ended = started.end()
+    assert ended.code == 0
+    assert "already; nothing to do" in ended.out
+    assert "is scaled" in ended.out
 
 
 def test_patience_that_ends_is_exit_code_5(user: User) -> None:
