@@ -103,7 +103,7 @@ async def test_wrong_credentials_are_said_and_not_shown(account: Account) -> Non
 
 
 async def test_settings_the_provider_does_not_have_are_named(account: Account) -> None:
-    refused = await account.create(colour="red", fails=1)
+    refused = await account.create(colour="red", fails=2)
     assert "spec.external.settings (--setting): Invalid value: Object contains unknown field `colour`" in refused.err
 
 

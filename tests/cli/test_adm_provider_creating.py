@@ -66,7 +66,7 @@ def test_a_provider_that_lacks_a_field_is_refused_before_anything_is_written(use
     name = new_name()
     keys = ("tenantID=t", "clientID=c", f"clientSecret={PASSWORD}")
     credentials = [text for key in keys for text in ("--credentials", key)]
-    refused = user.adm("provider", "create", name, *AZURE[:8], *credentials, "--no-check", fails=1)
+    refused = user.adm("provider", "create", name, *AZURE[:8], *credentials, "--no-check", fails=2)
     assert "spec.azure.subnetName (--subnet-name): Required value: machines cannot be made without it" in refused.err
     assert not exists(user, "providerconfig", name)
     assert not exists(user, "secret", f"{name}-credentials")
@@ -244,7 +244,7 @@ def test_programs_read_nothing_but_what_they_asked_for(user: User, form: str) ->
     [
         ((), "--type is missing; it is one of harvester, nutanix"),
         (("--region", "x"), "--region is for --type aws, gcp; say --type before it can be used"),
-        (("--type", "nutanix", "--region", "x"), "--region is for --type aws, gcp; and this is --type nutanix"),
+        (("--type", "nutanix", "--region", "x"), "--region is for --type aws, gcp; and this is nutanix"),
         (("--type", "simulated", "--capacity", "many"), "Invalid value for '--capacity'"),
         (("--type", "simulated", "--set", "nonsense"), "'nonsense' is not KEY=VALUE"),
         (("--type", "simulated", "--network-pool", "a:b"), "'a:b' is not NAME or NAME:PRIORITY"),

@@ -70,7 +70,7 @@ def test_too_many_workers_end_the_wait_with_the_reason(user: User) -> None:
     name = user.cluster()
     user.status(name, **running())
     started = user.start("cluster", "scale", name, "-w", "50", "--wait")
-    started.err_until("Running")
+    started.err_until("Updating")
     refused = [condition("QuotaSatisfied", False, "50 workers, and 9 are allowed"), condition("Ready", False)]
     user.status(name, phase="Running", observedGeneration=2, conditions=refused)
     ended = started.end()

@@ -101,7 +101,7 @@ def versions(session: Session) -> Iterable[str]:
     from .rows import ClusterRow
 
     found = session.reader.list(ClusterRow, Selection(session.namespace))
-    return {DEFAULT, *filter(None, (row.version for row in found.items))}
+    return {DEFAULT, *filter(None, (one for row in found.items for one in (row.version, row.spec.kubernetes_version)))}
 
 
 @_quietly

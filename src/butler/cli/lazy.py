@@ -18,6 +18,8 @@ OK, FAILED, USAGE, MISSING, DENIED, TIMED_OUT, UNREACHABLE, REFUSED = 0, 1, 2, 3
 """Exit codes: done, error, wrong usage, not found, denied, timed out, nobody answers, not accepted as things are."""
 INTERRUPTED = 130
 """The exit code of whatever Ctrl-C ended, as shells have it."""
+VERBOSE = "butler.cli.verbose"
+"""Whether somebody wants to know what happens underneath, in what click keeps of a command line."""
 
 _BY_REASON = {
     "NotFound": MISSING,

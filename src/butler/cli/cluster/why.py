@@ -26,7 +26,7 @@ async def why(session: Session, name: str, output: str) -> None:
     \b
     Example:
       butlerctl cluster why shop
-      butlerctl cluster why team-web/shop
+      butlerctl cluster why butler-tenants/shop
     """
     from butler.controllers.cluster.explanation import Flags, explain
 
