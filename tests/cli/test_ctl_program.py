@@ -159,6 +159,8 @@ def test_a_plan_for_a_cluster_that_exists_begins_with_what_it_is(user: User) -> 
     assert user.read(name)["spec"]["workers"]["replicas"] == 3
     refused = user("cluster", "plan", name, "--k8s-version", "v1.99.0", fails=2).err
     assert "spec.kubernetesVersion (--k8s-version)" in refused
+    nowhere = user("cluster", "plan", name, "--provider", "nowhere", fails=7).err
+    assert "spec.providerConfigRef.name (--provider)" in nowhere
     gone = json.loads(user("cluster", "plan", name, "--delete", "-o", "json").out)
     assert {"TenantCluster"} <= {one["kind"] for one in gone["changes"] if one["action"] == "delete"}
     user("cluster", "plan", name, "--delete", "--workers", "3", fails=2)

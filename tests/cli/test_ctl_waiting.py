@@ -77,6 +77,27 @@ def test_too_many_workers_end_the_wait_with_the_reason(user: User) -> None:
     assert (ended.code, "50 workers, and 9 are allowed" in ended.err) == (7, True)
 
 
+def test_what_is_refused_stays_so_when_it_is_asked_for_again(user: User) -> None:
+    name = user.cluster(workers={"replicas": 50})
+    refused = [condition("QuotaSatisfied", False, "50 workers, and 9 are allowed"), condition("Ready", False)]
+    user.status(name, **running(observedGeneration=1, conditions=refused))
+    for more in ((), ("--wait",)):
+        ended = user("cluster", "scale", name, "-w", "50", *more, fails=7)
+        assert f"cannot be scaled: 50 workers, and 9 are allowed; `butlerctl cluster why {name}` says more" in ended.err
+
+
+def test_what_is_under_way_already_is_waited_for_too(user: User) -> None:
+    name = user.cluster(workers={"replicas": 3})
+    user.status(name, phase="Updating", observedGeneration=1, conditions=[condition("Ready", False)])
+    started = user.start("cluster", "scale", name, "-w", "3", "--wait")
+    started.err_until("Updating")
+    user.status(name, **running(observedGeneration=1))
+    ended = started.end()
+    assert ended.code == 0
+    assert "already; nothing to do" in ended.out
+    assert "is scaled" in ended.out
+
+
 def test_patience_that_ends_is_exit_code_5(user: User) -> None:
     name = user.cluster()
     user.status(name, phase="Provisioning", conditions=[condition("Ready", False, "workers: waiting")])

@@ -250,8 +250,8 @@ def test_the_youngest_cluster_is_the_one_too_many() -> None:
 
 
 def test_what_was_granted_stays_granted_until_something_else_is_asked_for() -> None:
-    world = surroundings(provider(limits={"maxClustersPerTeam": 1}), older("first"))
     status = {"acceptedSpec": {"workers": {"replicas": 2}}}
+    world = surroundings(provider(limits={"maxClustersPerTeam": 1}), older("first", status=status))
     assert Quota().verdict(scope_of(cluster(status=status, workers={"replicas": 2}), world)).done
     assert not Quota().verdict(scope_of(cluster(status=status, workers={"replicas": 1}), world)).done
 
@@ -260,6 +260,23 @@ def test_workers_are_counted_over_all_clusters() -> None:
     world = surroundings(provider(limits={"maxNodesPerTeam": 4}), older("first", workers={"replicas": 3}))
     assert Quota().verdict(scope_of(cluster(workers={"replicas": 1}), world)).done
     assert not Quota().verdict(scope_of(cluster(workers={"replicas": 2}), world)).done
+
+
+def test_what_younger_clusters_were_granted_counts_too() -> None:
+    granted = {"acceptedSpec": {"workers": {"replicas": 2}}}
+    younger = cluster("second", uid="second", status=granted, workers={"replicas": 9})
+    world = surroundings(provider(limits={"maxNodesPerTeam": 5}), younger)
+    assert Quota().verdict(scope_of(older("first", status=granted, workers={"replicas": 3}), world)).done
+    refused = Quota().verdict(scope_of(older("first", status=granted, workers={"replicas": 4}), world))
+    assert refused.message == "6 workers on this provider, and 5 are allowed"
+
+
+def test_who_waits_takes_nothing_from_who_was_granted_something() -> None:
+    """Two of the same second have no order of their own but that of who was there first."""
+    waits = cluster("waits", uid="a", workers={"replicas": 2})
+    world = surroundings(provider(limits={"maxClustersPerTeam": 1}), waits)
+    granted = cluster(status={"acceptedSpec": {"workers": {"replicas": 1}}}, uid="b", workers={"replicas": 2})
+    assert Quota().verdict(scope_of(granted, world)).done
 
 
 def test_a_limit_of_a_provider_counts_what_is_on_it() -> None:

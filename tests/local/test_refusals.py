@@ -99,6 +99,20 @@ async def test_too_many_workers_are_refused_and_those_there_are_stay(client: Cli
     await until(client, runs("v1.31.4", 3))
 
 
+async def test_what_one_cluster_gives_up_another_gets(client: Client) -> None:
+    limits = {"spec": {"limits": {"maxNodesPerTeam": 3}}}
+    await client.patch(ProviderConfig, "simulated", limits, SYSTEM_NAMESPACE)
+    await create(client, "second")
+    await until(client, says("QuotaExceeded"), "second")
+    await change(client, workers={"replicas": 1})
+    await until(client, runs("v1.31.4", 2), "second")
+    await create(client, "third")
+    await until(client, says("QuotaExceeded"), "third")
+    await client.delete(TenantCluster, NAME, TENANTS)
+    await client.patch(TenantCluster, "second", {"spec": {"workers": {"replicas": 1}}}, TENANTS)
+    await until(client, runs("v1.31.4", 2), "third")
+
+
 async def test_a_cluster_is_kept_as_it_was_while_a_change_is_refused(client: Client) -> None:
     await change(client, kubernetesVersion="v1.34.1", workers={"replicas": 4})
     await until(client, says("VersionNotAllowed"))

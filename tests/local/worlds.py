@@ -14,9 +14,9 @@ NAME = "shop"
 Done = Callable[[TenantCluster | None], bool]
 
 
-async def create(client: Client) -> None:
+async def create(client: Client, name: str = NAME) -> None:
     spec = TenantClusterSpec(kubernetes_version="v1.31.4", workers=Workers(replicas=2))
-    await client.create(TenantCluster(metadata=ObjectMeta(name=NAME, namespace=TENANTS), spec=spec))
+    await client.create(TenantCluster(metadata=ObjectMeta(name=name, namespace=TENANTS), spec=spec))
 
 
 async def scale(client: Client, replicas: int = 3) -> None:
@@ -59,12 +59,13 @@ def is_gone(cluster: TenantCluster | None) -> bool:
     return cluster is None
 
 
-async def until(client: Client, done: Done) -> None:
+async def until(client: Client, done: Done, name: str = NAME) -> None:
     """Wait until a cluster is as it should be."""
-    listed = await client.list(TenantCluster, Selection(TENANTS))
+    one = Selection(TENANTS, fields=f"metadata.name={name}")
+    listed = await client.list(TenantCluster, one)
     if done(listed.items[0] if listed.items else None):
         return
-    async for event in client.watch(TenantCluster, Selection(TENANTS), version=listed.version):
+    async for event in client.watch(TenantCluster, one, version=listed.version):
         if event.signal is not Signal.BOOKMARK and done(None if event.signal is Signal.DELETED else event.item):
             return
     raise AssertionError("the watch has ended")

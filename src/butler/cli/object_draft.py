@@ -104,10 +104,10 @@ def converted(draft: Draft, kind: type[R], found: list[FieldError]) -> R:
     return kind(metadata=ObjectMeta(name=str(draft["metadata"].get("name"))))
 
 
-def invalid(what: str, error: Invalid, flag_for: FlagFor) -> Failure:
+def invalid(what: str, error: Invalid, flag_for: FlagFor, code: int = USAGE) -> Failure:
     """A refusal of the API, field by field."""
     causes = error.details.causes if error.details else ()
-    return refused(what, causes, flag_for, USAGE) if causes else Failure(f"{what}: {error}", USAGE)
+    return refused(what, causes, flag_for, code) if causes else Failure(f"{what}: {error}", code)
 
 
 def refused(what: str, problems: Iterable[FieldError | Cause], flag_for: FlagFor, code: int = REFUSED) -> Failure:

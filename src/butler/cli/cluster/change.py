@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from butler import advice
 from kubekit.errors import Conflict, Invalid
 
 from ..lazy import REFUSED, Failure
@@ -18,10 +19,10 @@ from .lookup import speaking_of
 _ATTEMPTS = 5
 
 
-async def change(session: Session, name: str, wanted: Callable[[Draft], Change], done: str) -> int | None:
-    """Send what `wanted` makes of the cluster; answers the generation it has then, None if that changes nothing.
+async def change(session: Session, name: str, wanted: Callable[[Draft], Change], done: str) -> tuple[int, bool]:
+    """Send what `wanted` makes of the cluster; answers the generation it has then, and whether that is another.
 
-    Raises Failure when it cannot work, before anything is sent."""
+    Raises Failure when it cannot work, before anything is sent, also where the same is asked for already."""
     what = f"cluster {session.namespace}/{name} cannot be {done}"
     for _ in range(_ATTEMPTS):
         with speaking_of(session, name):
@@ -31,11 +32,12 @@ async def change(session: Session, name: str, wanted: Callable[[Draft], Change],
             patch = wanted(found)
             draft = merged(found, patch)
             if draft == found:
-                return None
+                _must_be_under_way(session, found, what)
+                return found["metadata"].get("generation", 0), False
             await cluster_draft.judged(session, draft, what)
             try:
                 version = found["metadata"]["resourceVersion"] if _replaces_lists(patch) else ""
-                return await send(session, name, patch, version, what)
+                return await send(session, name, patch, version, what), True
             except Conflict:
                 # Somebody wrote in between, and what was checked may no longer be what is there.
                 continue
@@ -53,6 +55,20 @@ async def send(session: Session, name: str, patch: Change, version: str, what: s
         raise cluster_draft.invalid(what, error) from error
     generation: int = changed["metadata"].get("generation", 0)
     return generation
+
+
+def _must_be_under_way(session: Session, found: Draft, what: str) -> None:
+    """Raises Failure where it is refused what a cluster is to be."""
+    import msgspec
+
+    from butler.api.cluster import TenantCluster
+
+    from ..live import progress
+
+    cluster = msgspec.convert(found, TenantCluster)
+    if problem := progress.problem_of(cluster, cluster.metadata.generation):
+        more = advice.why(cluster.metadata.name, session.where)
+        raise Failure(f"{what}: {problem}; `{more}` says more", REFUSED)
 
 
 def _replaces_lists(change: Any) -> bool:

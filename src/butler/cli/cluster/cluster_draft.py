@@ -98,6 +98,6 @@ def _name_provider(draft: Draft, cluster: TenantCluster, sight: Snapshot) -> Ten
     return acceptance.with_only_provider(cluster, sight)
 
 
-def invalid(what: str, error: Invalid) -> Failure:
+def invalid(what: str, error: Invalid, code: int = USAGE) -> Failure:
     """A refusal of the API, field by field."""
-    return object_draft.invalid(what, error, flag_for)
+    return object_draft.invalid(what, error, flag_for, code)

@@ -54,24 +54,21 @@ async def edit(session: Session, name: str, wait: bool, patience: timedelta, **f
     """
     key = f"{session.namespace}/{name}"
     if any(value is not None for value in flags.values()):
-        generation = await change(session, name, lambda _: change_of(flags), "changed")
+        generation, is_new = await change(session, name, lambda _: change_of(flags), "changed")
     else:
-        generation = await _by_hand(session, name)
-    if generation is None:
-        success(f"cluster {key}: nothing to change")
-        return
-    success(f"cluster {key} changed")
+        generation, is_new = await _by_hand(session, name)
+    success(f"cluster {key} changed" if is_new else f"cluster {key}: nothing to change")
     if wait:
         from .wait import wait_until_settled
 
         await wait_until_settled(session, name, patience, generation, "is as you want it")
 
 
-async def _by_hand(session: Session, name: str) -> int | None:
-    """Let someone edit until it is accepted; answers the new generation, None when nothing is to change."""
+async def _by_hand(session: Session, name: str) -> tuple[int, bool]:
+    """Let someone edit until it is accepted; answers the generation, and whether it is another than before."""
     with speaking_of(session, name):
         found = await session.client.get(CLUSTERS, name, session.namespace)
-    original = exportable(found)
+    original, before = exportable(found), found["metadata"].get("generation", 0)
     text = as_yaml(original)
     problem: Failure | None = None
     path = _scratch(name)
@@ -81,7 +78,7 @@ async def _by_hand(session: Session, name: str) -> int | None:
         saved = _without_head(path.read_text())
         if not saved.strip() or saved == text:
             _leave_alone(path, problem)
-            return None
+            return before, False
         text = saved
         try:
             generation = await _accept(session, name, original, text)
@@ -92,7 +89,7 @@ async def _by_hand(session: Session, name: str) -> int | None:
             problem = failure
             continue
         path.unlink()
-        return generation
+        return generation or before, generation is not None
 
 
 def _scratch(name: str) -> Path:

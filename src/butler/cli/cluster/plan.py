@@ -12,6 +12,7 @@ import click
 
 from .. import completion
 from ..command import command
+from ..lazy import REFUSED
 from ..merge_patch import merged
 from ..output import document, is_coloured, output_option, plain
 from ..session import Session
@@ -65,7 +66,7 @@ async def plan(
             try:
                 found = await change_plan.plan_change(session.client, cluster_draft.typed(draft, what))
             except Invalid as error:
-                raise cluster_draft.invalid(what, error) from error
+                raise cluster_draft.invalid(what, error, REFUSED) from error
     if output == "text":
         click.echo("\n".join(_text(found, f"{session.namespace}/{name}")))
     else:

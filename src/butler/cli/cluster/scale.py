@@ -49,13 +49,11 @@ async def scale(session: Session, name: str, workers: int, pool: str, wait: bool
         place["replicas"] = workers
         return {"spec": {"workers": {"pools": pools}}}
 
-    changed = await change(session, name, wanted, "scaled")
+    generation, is_new = await change(session, name, wanted, "scaled")
     count = f"{workers} {'worker' if workers == 1 else 'workers'}" + (f" in pool {pool}" if pool else "")
-    if changed is None:
-        success(f"cluster {session.namespace}/{name} has {count} already; nothing to do")
-        return
-    success(f"cluster {session.namespace}/{name} is to have {count}")
+    said = "" if is_new else " already; nothing to do"
+    success(f"cluster {session.namespace}/{name} is to have {count}{said}")
     if wait:
         from .wait import wait_until_settled
 
-        await wait_until_settled(session, name, patience, changed, "is scaled")
+        await wait_until_settled(session, name, patience, generation, "is scaled")

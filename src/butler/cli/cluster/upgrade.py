@@ -36,12 +36,10 @@ async def upgrade(session: Session, name: str, version: str, wait: bool, patienc
     Example:
       butlerctl cluster upgrade shop --version v1.33.1 --wait
     """
-    changed = await change(session, name, lambda _: {"spec": {"kubernetesVersion": version}}, "upgraded")
-    if changed is None:
-        success(f"cluster {session.namespace}/{name} is to have {version} already; nothing to do")
-        return
-    success(f"cluster {session.namespace}/{name} goes to {version}")
+    generation, is_new = await change(session, name, lambda _: {"spec": {"kubernetesVersion": version}}, "upgraded")
+    said = f"goes to {version}" if is_new else f"is to have {version} already; nothing to do"
+    success(f"cluster {session.namespace}/{name} {said}")
     if wait:
         from .wait import wait_until_settled
 
-        await wait_until_settled(session, name, patience, changed, "is upgraded")
+        await wait_until_settled(session, name, patience, generation, "is upgraded")

@@ -44,16 +44,9 @@ async def wait_until_settled(
     if cluster is None:
         raise Failure(f"cluster {key}: {problem}", MISSING)
     if problem:
-        raise Failure(f"cluster {key}: {problem}; {more}", REFUSED if _is_refused(cluster) else FAILED)
+        raise Failure(f"cluster {key}: {problem}; {more}", REFUSED if progress.refusal_of(cluster) else FAILED)
     tell(f"cluster {key} {outcome}{_summary(cluster)}")
     return cluster
-
-
-def _is_refused(cluster: TenantCluster) -> bool:
-    from butler.controllers.cluster.steps import GATES
-
-    asked = [cluster.status.condition(gate.condition) for gate in GATES]
-    return any(one is not None and one.status == "False" for one in asked)
 
 
 def _summary(cluster: TenantCluster) -> str:

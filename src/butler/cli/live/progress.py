@@ -52,13 +52,20 @@ def problem_of(cluster: TenantCluster | None, generation: int = 0) -> str:
         return "it was deleted meanwhile"
     if (cluster.status.observed_generation or 0) < generation:
         return ""
+    if refusal := refusal_of(cluster):
+        return refusal
+    ready = cluster.status.condition("Ready")
+    if cluster.status.phase is ClusterPhase.FAILED:
+        return (ready.message or ready.reason) if ready else "it has failed"
+    return ""
+
+
+def refusal_of(cluster: TenantCluster) -> str:
+    """Why what is asked for is not done, unless it changes; empty while nothing is against it."""
     for gate in ("Accepted", "QuotaSatisfied"):
         said = cluster.status.condition(gate)
         if said is not None and said.status == "False" and cluster.status.phase is not ClusterPhase.PENDING:
             return said.message or said.reason
-    ready = cluster.status.condition("Ready")
-    if cluster.status.phase is ClusterPhase.FAILED:
-        return (ready.message or ready.reason) if ready else "it has failed"
     return ""
 
 

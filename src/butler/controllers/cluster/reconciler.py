@@ -34,6 +34,7 @@ from .status import Report, deleting_status, failed_status, notes_for, refused_s
 from .step import Step, Verdict, Whose
 from .steps import GATES, WORK
 from .steps.addons import Addons, missing_addons, observed, verdict_on
+from .steps.quota import Quota
 from .steps.workers import outdated, stray
 
 _KUBECONFIGS = Selection(labels="kamaji.clastix.io/component=admin-kubeconfig")
@@ -42,6 +43,8 @@ _TRY_AGAIN = timedelta(minutes=1)
 """When to try an addon again that could not be installed."""
 _LOOK_AGAIN = timedelta(minutes=10)
 """When to ask again for something whose end no watch tells, such as the end of a deletion."""
+_SHORT_OF_QUOTA = "short of quota"
+"""Index of the clusters whose quota does not suffice, by namespace."""
 
 _SELECTIONS: dict[Kind, Selection] = {kinds.NAMESPACE: _OURS, kinds.SecretSeen: _KUBECONFIGS}
 
@@ -83,6 +86,7 @@ class TenantClusters(Reconciler[TenantCluster]):
             Watch(kinds.MachineSetSeen, self._by_namespace, matters=_whether_machines),
             *(Watch(kind, self._everyone, matters=_spec_of) for kind in (ButlerConfig, Team)),
             Watch(ProviderConfig, self._everyone, matters=_whether_usable),
+            Watch(TenantCluster, self._short_of_quota, matters=_what_counts),
         )
         self.permissions = (
             *(Permission(kind, ("patch", "create", "delete", "get")) for kind in (kinds.NAMESPACE, *made)),
@@ -92,18 +96,19 @@ class TenantClusters(Reconciler[TenantCluster]):
         for kind in (*inside, kinds.MachineSetSeen):
             manager.informers.of(kind, _SELECTIONS.get(kind)).index(BY_NAMESPACE, _namespace_of)
         manager.informers.of(TenantCluster).index(BY_NAMESPACE, _namespace_of)
+        manager.informers.of(TenantCluster).index(_SHORT_OF_QUOTA, _where_quota_lacks)
         manager.informers.of(ProviderConfig).index(BY_NAMESPACE, _namespace_of)
 
     async def reconcile(self, obj: TenantCluster) -> Outcome:
+        gates, scope = self._judged(obj)
+        if scope is not None and _is_admitted(gates) and _is_uncounted(obj):
+            await self._count_workers(scope)
+            return Outcome()
         if obj.status.phase is None:
             self.journal.info("%s ClusterRequested: somebody asks for it", obj.key)
-        gates, scope = self._judged(obj)
         if scope is None:
             status = refused_status(obj.status, gates, self._clock.now())
             return Outcome(status, notes=notes_for(obj.status, status))
-        if _is_admitted(gates) and _is_uncounted(obj):
-            await self._count_workers(scope)
-            return Outcome()
         try:
             report = [*gates, *await self._go_through(scope)]
         except KubeError as error:
@@ -254,6 +259,11 @@ class TenantClusters(Reconciler[TenantCluster]):
     def _everyone(self, obj: Any) -> Iterable[str]:
         return self._informers.of(TenantCluster).keys()
 
+    def _short_of_quota(self, obj: TenantCluster) -> Iterable[str]:
+        """Those that may get now what another has given up."""
+        waiting = self._informers.of(TenantCluster).by(_SHORT_OF_QUOTA, obj.metadata.namespace)
+        return [one.key for one in waiting]
+
 
 def _is_uncounted(cluster: TenantCluster) -> bool:
     """Whether a cluster has no number of workers anywhere."""
@@ -275,6 +285,15 @@ def _by_labels(obj: Any) -> Iterable[str]:
 
 def _namespace_of(obj: Any) -> Iterable[str]:
     return (identity_of(obj).namespace,)
+
+
+def _where_quota_lacks(cluster: TenantCluster) -> Iterable[str]:
+    said = cluster.status.condition(Quota.condition)
+    return (cluster.metadata.namespace,) if said is not None and said.status == "False" else ()
+
+
+def _what_counts(cluster: TenantCluster) -> Any:
+    return cluster.deleting, cluster.spec, cluster.metadata.labels, cluster.status.accepted_spec
 
 
 def _whether_machines(machines: kinds.MachineSetSeen) -> Any:

@@ -9,7 +9,7 @@ from butler.api.provider import ProviderConfig
 from kubekit.runtime.objects import key
 
 from .. import names
-from ..acceptance import environment_of, provider_candidates, provider_serves
+from ..acceptance import as_last_accepted, environment_of, provider_candidates, provider_serves
 from ..scope import Scope
 from ..settings import ClusterSettings, settings_of
 from ..step import Step, Verdict, Whose
@@ -17,8 +17,8 @@ from ..team_rules import exceeded_sizes
 
 
 class Quota(Step):
-    """Counts the clusters that came before: the youngest is the one too many. What was granted stays granted until the
-    cluster asks for something else, so no limit takes down a cluster that runs."""
+    """Counts what others have, and what those before it ask for: the youngest is the one too many. What was granted
+    stays granted until the cluster asks for something else, so no limit takes down a cluster that runs."""
 
     condition, title, holds = "QuotaSatisfied", "Quota", True
 
@@ -39,7 +39,7 @@ def _exceeded(scope: Scope) -> Iterator[tuple[str, str]]:
     team, limits = scope.accepted.team, scope.accepted.provider.spec.limits
     if limits is None and team is None:
         return
-    others = _older(scope)
+    others = _others(scope)
     workers = scope.settings.workers
     if limits is not None:
         here = [one for one in others if _is_on_same_provider(one, scope)]
@@ -74,17 +74,19 @@ def _environment(scope: Scope, others: list[TenantCluster]) -> Iterator[tuple[st
         )
 
 
-def _older(scope: Scope) -> list[TenantCluster]:
-    """Clusters of the same team, or without one too, that were there first and are not on their way out."""
+def _others(scope: Scope) -> list[TenantCluster]:
+    """Clusters of the same team, or without one too, that are not on their way out: those whose turn is before as they
+    are to be, the rest as far as they were granted. So two that ask at the same moment never get both what is left for
+    one."""
     own, team = scope.cluster.metadata, scope.cluster.spec.team_ref
-    return [
+    others = [
         one
         for one in scope.sight.within(TenantCluster, own.namespace)
-        if one.spec.team_ref == team
-        and one.metadata.uid != own.uid
-        and not one.deleting
-        and _age(one) < _age(scope.cluster)
+        if one.spec.team_ref == team and one.metadata.uid != own.uid and not one.deleting
     ]
+    turn = _turn(scope.cluster)
+    counted = (one if _turn(one) < turn else as_last_accepted(one, scope.sight) for one in others)
+    return [one for one in counted if one is not None]
 
 
 def _is_on_same_provider(cluster: TenantCluster, scope: Scope) -> bool:
@@ -96,10 +98,11 @@ def _is_on_same_provider(cluster: TenantCluster, scope: Scope) -> bool:
     return found is not None and found.key == scope.accepted.provider.key
 
 
-def _age(cluster: TenantCluster) -> tuple[float, str]:
-    """A cluster that was not created yet is the youngest."""
+def _turn(cluster: TenantCluster) -> tuple[bool, float, str]:
+    """Clusters that were granted something come first, then the older; one that was not created yet is the last."""
     created = cluster.metadata.creation_timestamp
-    return created.timestamp() if created else float("inf"), cluster.metadata.uid
+    age = created.timestamp() if created else float("inf")
+    return cluster.status.accepted_spec is None, age, cluster.metadata.uid
 
 
 def _workers(cluster: TenantCluster, scope: Scope) -> int:
