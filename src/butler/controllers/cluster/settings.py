@@ -56,6 +56,8 @@ class AddonSettings:
     name: str
     version: str
     values: Mapping[str, Any] | None = None
+    for_nodes: bool = False
+    """Whether no node becomes Ready without it: then it is there before them."""
 
     @property
     def values_digest(self) -> str | None:
@@ -179,11 +181,16 @@ _RELEASES = {
 }
 """Versions when neither the cluster nor the platform names one."""
 
+NETWORK = "cilium"
+"""The one addon without which a cluster is of no use."""
+_FOR_NODES = {NETWORK}
+"""Addons without which no node becomes Ready."""
+
 
 def _addons(cluster: TenantCluster, config: ButlerConfig | None) -> Iterable[AddonSettings]:
     """In the order in which they are installed: the network first."""
     addons = cluster.spec.addons
-    wanted: list[tuple[str, Any]] = [("cilium", addons.cni)]
+    wanted: list[tuple[str, Any]] = [(NETWORK, addons.cni)]
     if addons.cert_manager is None or addons.cert_manager.enabled:
         wanted.append(("cert-manager", addons.cert_manager))
     if addons.storage is not None and addons.storage.provider:
@@ -196,7 +203,7 @@ def _addons(cluster: TenantCluster, config: ButlerConfig | None) -> Iterable[Add
     for name, said in wanted:
         platform = getattr(defaults, name.replace("-", "_"), None) if defaults else None
         version = (said.version if said else None) or platform or _RELEASES.get(name, "")
-        yield AddonSettings(name, version, said.values if said else None)
+        yield AddonSettings(name, version, said.values if said else None, name in _FOR_NODES)
 
 
 def _resources(

@@ -1,0 +1,101 @@
+"""What nodes need comes before them, and the rest when they are there."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from butler.local.home import Home
+from butler.local.platform import Options, Platform, running
+from butler.simulation.delays import NONE
+from butler.simulation.infrastructure.nodes import NODE
+from butler.simulation.installer import CONFIG_MAP, NAME
+from kubekit.client.protocol import Client, Patch
+from kubekit.runtime.client_wrapper import WrappedClient
+from tests.local.worlds import create, runs, scale, until
+
+NO_NETWORK = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+MESSAGE = "container runtime network not ready: cni plugin not initialized"
+
+
+class Nodes:
+    """Nodes as real kubelets make them: NotReady and tainted, until the network is there."""
+
+    def __init__(self) -> None:
+        self.have_network = False
+        self.waited: list[str] = []
+        self.recorded: list[list[str]] = []
+        """What was installed, each time."""
+
+    def wrap(self, client: Client) -> Client:
+        return _Tenant(client, self)
+
+    def as_registered(self, node: dict[str, Any]) -> dict[str, Any]:
+        if self.have_network:
+            return node
+        self.waited.append(node["metadata"]["name"])
+        said = [one | _UNREADY if one["type"] == "Ready" else one for one in node["status"]["conditions"]]
+        return {
+            **node,
+            "spec": {**node["spec"], "taints": [*node["spec"].get("taints", ()), NO_NETWORK]},
+            "status": {**node["status"], "conditions": said},
+        }
+
+    async def recorded_there(self, tenant: Client, addons: dict[str, str]) -> None:
+        self.recorded.append(list(addons))
+        if "cilium" not in addons:
+            return
+        self.have_network = True
+        for node in (await tenant.list(NODE)).items:
+            name, taints = node["metadata"]["name"], [one for one in node["spec"]["taints"] if one != NO_NETWORK]
+            await tenant.patch(NODE, name, {"spec": {"taints": taints}})
+            ready = {"type": "Ready", "status": "True", "reason": "KubeletReady"}
+            change = {"status": {"conditions": [ready]}}
+            await tenant.patch(NODE, name, change, form=Patch.STRATEGIC, subresource="status")
+
+
+_UNREADY = {"status": "False", "reason": "KubeletNotReady", "message": MESSAGE}
+
+
+class _Tenant(WrappedClient):
+    """A client of a tenant's API, which tells of what is written there."""
+
+    def __init__(self, inner: Client, nodes: Nodes) -> None:
+        super().__init__(inner)
+        self._nodes = nodes
+
+    async def create(self, obj: Any, kind: Any = None, **options: Any) -> Any:
+        made = await super().create(self._nodes.as_registered(obj) if kind is NODE else obj, kind, **options)
+        if kind is CONFIG_MAP and obj["metadata"]["name"] == NAME:
+            await self._nodes.recorded_there(self.inner, obj["data"])
+        return made
+
+    async def patch(self, kind: Any, name: str, change: Any, *place: Any, **options: Any) -> Any:
+        made = await super().patch(kind, name, change, *place, **options)
+        if kind is CONFIG_MAP and name == NAME:
+            await self._nodes.recorded_there(self.inner, change["data"])
+        return made
+
+
+@pytest.fixture
+def nodes() -> Nodes:
+    return Nodes()
+
+
+@pytest.fixture
+async def platform(tmp_path: Path, nodes: Nodes) -> AsyncIterator[Platform]:
+    async with running(Home(tmp_path / "data"), Options(delays=NONE, wrap=nodes.wrap)) as running_platform:
+        yield running_platform
+
+
+async def test_a_cluster_runs_whose_nodes_wait_for_the_network(platform: Platform, nodes: Nodes) -> None:
+    await create(platform.client)
+    await until(platform.client, runs("v1.31.4", 2))
+    assert nodes.recorded[0] == ["cilium"]
+    assert nodes.recorded[1:] == [["cert-manager", "traefik"]]
+    await scale(platform.client)
+    await until(platform.client, runs("v1.31.4", 3))
+    assert len(nodes.recorded) == 2
