@@ -45,7 +45,7 @@ from kubekit.client import kubeconfig
 from kubekit.client.http import HttpClient
 from kubekit.client.protocol import Client, Selection
 from kubekit.clock import SystemChance
-from kubekit.model.resource import Address, ObjectMeta
+from kubekit.model.resource import Address
 from kubekit.server.client import DirectClient
 from kubekit.server.serve.server import Server
 from tests.controllers.requests_world import World
@@ -198,8 +198,10 @@ async def _reconcile(folder: Path) -> Traced:
     trace = Trace(_BEHIND_THE_CLIENT, _VISIT, _LEAVE, _first_visit("tenantclusters"))
     async with running(Home(folder), Options(delays=NONE)) as platform:
         with trace.on():
-            made = TenantCluster(metadata=ObjectMeta(name="shop", namespace="butler-tenants"))
-            await platform.client.create(made)
+            place = {"name": "shop", "namespace": "butler-tenants"}
+            # A visit of a cluster that names no number of workers ends with giving it one.
+            made = {"metadata": place, "spec": {"workers": {"replicas": 1}}}
+            await platform.client.create(made, TenantCluster.address)
             await _seen(platform.client, TenantCluster, lambda one: one.status.phase is ClusterPhase.RUNNING)
     return Traced(trace, "the first of the visits that made a cluster run")
 

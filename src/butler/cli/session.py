@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,6 @@ from kubekit.client.protocol import EVERYTHING, Listed, Selection
 from kubekit.clock import Clock, SystemClock
 
 from .lazy import UNREACHABLE, Failure
-from .verbosity import tell, teller
 
 if TYPE_CHECKING:
     from kubekit.client.config import Config
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 
 AGENT = "butlerctl"
 """The name by which the API knows what these commands write."""
+VERBOSE = "butler.cli.verbose"
+"""Whether somebody wants to know what happens underneath, in what click keeps of a command line."""
 
 
 class NoApi(Failure):
@@ -181,8 +182,8 @@ class Session:
             config = find(self.wishes, self.environ)
         except InvalidConfiguration as error:
             raise NoApi(str(error)) from error
-        tell(f"the API is {config.cluster.server}, by {config.source or 'the pod this runs in'}")
-        tell(f"namespace {self.namespace}{'' if self.wishes.namespace else ', because none was named'}")
+        _tell(f"the API is {config.cluster.server}, by {config.source or 'the pod this runs in'}")
+        _tell(f"namespace {self.namespace}{'' if self.wishes.namespace else ', because none was named'}")
         return config
 
     @property
@@ -236,7 +237,7 @@ class Session:
         from kubekit.client import blocking_client
 
         if blocking_client.can_reach(self.config, self.environ):
-            return blocking_client.OneShot(self.config, agent=AGENT, patience=self.patience, tell=teller())
+            return blocking_client.OneShot(self.config, agent=AGENT, patience=self.patience, tell=_teller())
         return _Patient(self)
 
     @property
@@ -281,3 +282,19 @@ class _Patient:
 
 def _warn(text: str) -> None:
     click.echo(f"warning: {text}", err=True)
+
+
+def _teller() -> Callable[[str], None] | None:
+    """Where to tell what is done, if anybody wants to know."""
+    context = click.get_current_context(silent=True)
+    if context is None or not context.meta.get(VERBOSE):
+        return None
+    import logging
+
+    return logging.getLogger("butler.cli").debug
+
+
+def _tell(text: str) -> None:
+    """Say what was decided, to whoever asked for it."""
+    if listener := _teller():
+        listener(text)

@@ -278,8 +278,11 @@ def _accessible(cluster: TenantCluster, provider: ProviderConfig) -> ProviderCon
 
 def _overrides_its_own(cluster: TenantCluster, provider: ProviderConfig) -> None:
     """A section for an infrastructure the cluster is not on can only be a mistake."""
-    override, kind = cluster.spec.infrastructure_override, provider.spec.infrastructure
-    given = [name for name in override.__struct_fields__ if getattr(override, name) is not None] if override else []
+    override = cluster.spec.infrastructure_override
+    if override is None:
+        return
+    kind = provider.spec.infrastructure
+    given = [name for name in override.__struct_fields__ if getattr(override, name) is not None]
     detail = f"ProviderConfig {provider.metadata.name}, which the cluster is on, is for {kind}"
     others = [
         FieldError(FieldProblem.FORBIDDEN, f"spec.infrastructureOverride.{name}", detail)
@@ -326,13 +329,16 @@ def _knows_environment(cluster: TenantCluster, team: Team | None, sight: Lookup)
 
 def _may_step(cluster: TenantCluster, team: Team | None, config: ButlerConfig | None) -> None:
     """A cluster that runs goes from minor to minor; a new one may get its version from a team that names any."""
-    seen = cluster.status.observed_state
+    seen, asked = cluster.status.observed_state, cluster.spec.kubernetes_version
+    runs = seen.kubernetes_version if seen is not None else None
+    if not runs and asked is not None:
+        return
     wanted = settings_of(cluster, team, config).version
-    if seen is None or not seen.kubernetes_version:
-        if wrong := versions.unsupported(wanted):
+    if not runs:
+        if wanted != versions.DEFAULT and (wrong := versions.unsupported(wanted)):
             raise Refused("ValidationFailed", [_invalid("spec.kubernetesVersion", wanted, wrong)])
         return
-    if wrong := versions.forbidden_step(seen.kubernetes_version, wanted):
+    if wrong := versions.forbidden_step(runs, wanted):
         raise Refused("VersionNotAllowed", [_invalid("spec.kubernetesVersion", wanted, wrong)])
 
 

@@ -33,6 +33,9 @@ class Definitions:
         self._space, self._ended = space, ended
         self._unread: set[str] = set()
         """Definitions that are too long to be looked at while others wait."""
+        self._read_ahead: dict[int, list[Resource]] = {}
+        """What the long ones that are being written define, by revision: whoever sees that a kind is established may
+        use it at once."""
         self.worker: Worker[str] = Worker("definitions", self._settle, space.clock)
 
     def load(self, rows: Iterable[Row]) -> None:
@@ -47,6 +50,9 @@ class Definitions:
         name = event.key
         if event.change is Change.DELETED:
             self._offer(name, [])
+        elif (resources := self._read_ahead.pop(event.revision, None)) is not None:
+            self._offer(name, resources)
+            self.worker.add(name)
         elif len(event.value) > LARGE:
             self._unread.add(name)
             self.worker.add(name)
@@ -134,12 +140,22 @@ class Definitions:
         row = self._space.latest(target)
         if row is None:
             return
-        changed = await self._space.bench.do(len(row.value), self._changed, row, status, is_clean)
-        if changed is None or not self._is_newest(row):
+        size = len(row.value)
+        changed = await self._space.bench.do(size, self._changed, row, status, is_clean)
+        if changed is None:
+            return
+        resources = await self._space.bench.do(size, crds.resources_of, changed) if size > LARGE else None
+        if not self._is_newest(row):
             # Whoever changed it meanwhile has brought it back here.
             return
         change = Change.DELETED if deletion.is_finished(self._kind, changed) else Change.MODIFIED
-        await commit.stage(self._space, target, change, changed, row)
+        revision = self._space.store.next_revision()
+        if resources is not None and change is Change.MODIFIED:
+            self._read_ahead[revision] = resources
+        try:
+            await commit.stage(self._space, target, change, changed, row)
+        finally:
+            self._read_ahead.pop(revision, None)
 
     def _changed(self, row: Row, status: Object, is_clean: bool) -> Object | None:
         obj, old = row.decode(), row.decode()
