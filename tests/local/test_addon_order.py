@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from butler.api.cluster import ClusterPhase, TenantCluster
+from butler.api.provider import ProviderConfig, ProviderConfigSpec
+from butler.api.shared import SYSTEM_NAMESPACE, ProviderType
+from butler.controllers.cluster.explanation import explain
 from butler.local.home import Home
-from butler.local.platform import Options, Platform, running
+from butler.local.on_cluster import attached
+from butler.local.platform import Options, Platform, running, working
+from butler.simulation import world as simulated
 from butler.simulation.delays import NONE
 from butler.simulation.infrastructure.nodes import NODE
 from butler.simulation.installer import CONFIG_MAP, NAME
+from kubekit.client import kubeconfig
 from kubekit.client.protocol import Client, Patch
+from kubekit.model.resource import ObjectMeta
 from kubekit.runtime.client_wrapper import WrappedClient
-from tests.local.worlds import create, runs, scale, until
+from kubekit.runtime.manager import Manager, ManagerSettings
+from kubekit.server.client import DirectClient
+from kubekit.server.serve.server import Server
+from tests.local.test_on_cluster import install_as_others
+from tests.local.worlds import NAME as CLUSTER
+from tests.local.worlds import TENANTS, create, runs, scale, until
 
 NO_NETWORK = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
 MESSAGE = "container runtime network not ready: cni plugin not initialized"
 
 
@@ -99,3 +114,30 @@ async def test_a_cluster_runs_whose_nodes_wait_for_the_network(platform: Platfor
     await scale(platform.client)
     await until(platform.client, runs("v1.31.4", 3))
     assert len(nodes.recorded) == 2
+
+
+async def test_without_an_installer_a_cluster_says_what_it_lacks(server: Server, tmp_path: Path) -> None:
+    client = DirectClient(server.root)
+    await install_as_others(client, *simulated.ENGINE_KINDS)
+    async with (
+        attached(Home(tmp_path / "attached"), Options(delays=NONE), kubeconfig.load(server.kubeconfig), simulate=False),
+        simulated.world(server, tmp_path / "datacentre", NONE, lambda one: one, None, None) as world,
+    ):
+        engines = Manager(client, ManagerSettings("engines"))
+        simulated.add_stand_ins(engines, world, simulated.ENGINES)
+        async with working([engines]):
+            meta = ObjectMeta(name="simulated", namespace=SYSTEM_NAMESPACE)
+            await client.create(ProviderConfig(metadata=meta, spec=ProviderConfigSpec(provider=ProviderType.SIMULATED)))
+            await create(client)
+            await client.patch(TenantCluster, CLUSTER, {"spec": {"providerConfigRef": {"name": "simulated"}}}, TENANTS)
+            await until(client, lambda one: one is not None and one.status.phase is ClusterPhase.INSTALLING)
+            found = await client.get(TenantCluster, CLUSTER, TENANTS)
+            told = await explain(client, TENANTS, CLUSTER, NOW)
+    for name in ("NodeAddonsReady", "AddonsReady", "Ready"):
+        said = found.status.condition(name)
+        assert said is not None
+        assert (said.status, said.reason) == ("False", "NoInstaller")
+    assert found.status.observed_state is not None
+    assert {one.status for one in found.status.observed_state.addons} == {"Pending"}
+    assert told.whose == "the platform's"
+    assert "cilium 1.17.0: nothing here installs it" in told.chain
