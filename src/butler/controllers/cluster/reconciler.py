@@ -243,7 +243,9 @@ class TenantClusters(Reconciler[TenantCluster]):
             secret = await self._client.get(Secret, admin_kubeconfig_secret(scope.name), scope.namespace)
             assert scope.endpoint is not None, "a control plane that answers has one"
             tenant = await self._tenants.client_for(secret, scope.endpoint)
-            return await installer.install(tenant, [Addon(one.name, one.version, one.values) for one in due])
+            return await installer.install(
+                tenant, [Addon(one.name, one.version, one.values, one.for_nodes) for one in due]
+            )
 
         await self.installations.begin(scope.cluster.key, addons, install)
         return await self._with_news(scope)
