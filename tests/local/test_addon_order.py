@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +30,7 @@ from kubekit.server.client import DirectClient
 from kubekit.server.serve.server import Server
 from tests.local.test_on_cluster import install_as_others
 from tests.local.worlds import NAME as CLUSTER
-from tests.local.worlds import TENANTS, create, runs, scale, until
+from tests.local.worlds import TENANTS, create, destroy, is_gone, runs, scale, until
 
 NO_NETWORK = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
@@ -41,6 +42,8 @@ class Nodes:
 
     def __init__(self) -> None:
         self.have_network = False
+        self.may_be_recorded = asyncio.Event()
+        self.may_be_recorded.set()
         self.waited: list[str] = []
         self.recorded: list[list[str]] = []
         """What was installed, each time."""
@@ -83,6 +86,8 @@ class _Tenant(WrappedClient):
         self._nodes = nodes
 
     async def create(self, obj: Any, kind: Any = None, **options: Any) -> Any:
+        if kind is CONFIG_MAP and obj["metadata"]["name"] == NAME:
+            await self._nodes.may_be_recorded.wait()
         made = await super().create(self._nodes.as_registered(obj) if kind is NODE else obj, kind, **options)
         if kind is CONFIG_MAP and obj["metadata"]["name"] == NAME:
             await self._nodes.recorded_there(self.inner, obj["data"])
@@ -114,6 +119,33 @@ async def test_a_cluster_runs_whose_nodes_wait_for_the_network(platform: Platfor
     await scale(platform.client)
     await until(platform.client, runs("v1.31.4", 3))
     assert len(nodes.recorded) == 2
+
+
+def installs(cluster: TenantCluster | None) -> bool:
+    said = cluster.status.condition("NodeAddonsReady") if cluster is not None else None
+    return said is not None and said.message == "being installed: cilium"
+
+
+async def test_machines_are_asked_for_while_the_network_is_installed(platform: Platform, nodes: Nodes) -> None:
+    nodes.may_be_recorded.clear()
+    await create(platform.client)
+    await until(platform.client, installs)
+    async with asyncio.timeout(60):
+        while len(nodes.waited) < 2:  # noqa: ASYNC110 -- nothing tells of it
+            await asyncio.sleep(0.01)
+    told = await explain(platform.client, TENANTS, CLUSTER, NOW)
+    assert (told.summary, told.waiting_for) == ("shop waits for its node addons", "cilium 1.17.0: is being installed")
+    nodes.may_be_recorded.set()
+    await until(platform.client, runs("v1.31.4", 2))
+
+
+async def test_a_cluster_goes_while_something_is_being_installed(platform: Platform, nodes: Nodes) -> None:
+    nodes.may_be_recorded.clear()
+    await create(platform.client)
+    await until(platform.client, installs)
+    await destroy(platform.client)
+    await until(platform.client, is_gone)
+    assert nodes.recorded == []
 
 
 async def test_without_an_installer_a_cluster_says_what_it_lacks(server: Server, tmp_path: Path) -> None:

@@ -36,6 +36,6 @@ class Installer(Protocol):
     """Puts addons into a cluster."""
 
     async def install(self, tenant: Client, addons: Sequence[Addon]) -> tuple[Installed, ...]:
-        """Install or update each of them, in this order, and answer for each. Idempotent, also after being cancelled. One
-        that fails keeps no other from trying. May take long. Raises when none could even be tried."""
+        """Install or update each of them, in this order, and answer for each. One that fails keeps no other from
+        trying. Idempotent, also after being cancelled. May take long. Raises when none could even be tried."""
         ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -49,7 +50,7 @@ class PoolSettings:
         return Pool(self.name, self.cpu, self.memory, self.disk, self.image, self.failure_domain)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AddonSettings:
     """An addon the cluster is to have."""
 
@@ -59,7 +60,7 @@ class AddonSettings:
     for_nodes: bool = False
     """Whether no node becomes Ready without it: then it is there before them."""
 
-    @property
+    @cached_property
     def values_digest(self) -> str | None:
         """Tells values apart; None where there are none."""
         return digest(self.values) if self.values else None
