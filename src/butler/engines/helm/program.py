@@ -1,0 +1,132 @@
+"""The `helm` program: found, asked for its version once, and run in a private folder."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import signal
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .errors import HelmMissing
+from .workspace import Workspace
+
+_VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")
+_LARGEST_OUTPUT = 64 * 1024 * 1024
+_QUICK = 60.0
+
+
+def find(environ: Mapping[str, str] = os.environ) -> Path:
+    """The program of PATH, else the one that a package put beside this Python. Raises HelmMissing."""
+    beside = str(Path(sys.executable).parent)
+    found = shutil.which("helm", path=environ.get("PATH", "")) or shutil.which("helm", path=beside)
+    if found is None:
+        message = f"there is no program of that name on PATH or in {beside}; install Helm 3.17 or newer"
+        raise HelmMissing("helm", message)
+    return Path(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a run ended."""
+
+    code: int
+    output: str = field(repr=False)
+    errors: str = field(repr=False)
+    timed_out: bool = False
+
+    @property
+    def succeeded(self) -> bool:
+        return self.code == 0 and not self.timed_out
+
+
+class Program:
+    """Runs Helm, at most `most` times at once: each takes a hundred megabytes for a moment."""
+
+    def __init__(
+        self, path: Path, *, most: int = 4, grace: float = 15.0, environ: Mapping[str, str] = os.environ
+    ) -> None:
+        self.path, self._grace, self._environ = path, grace, environ
+        self._turns = asyncio.Semaphore(most)
+        self._version: tuple[int, int, int] | None = None
+        self.runs = 0
+        """How often Helm was started, for whoever measures."""
+
+    async def version(self, workspace: Workspace) -> tuple[int, int, int]:
+        """Asked for once. Raises HelmMissing when the program is not Helm."""
+        if self._version is None:
+            ran = await self.run(workspace, "version", "--template", "{{.Version}}", patience=_QUICK)
+            match = _VERSION.search(ran.output)
+            if match is None:
+                raise HelmMissing(str(self.path), "does not say which version of Helm it is")
+            self._version = int(match[1]), int(match[2]), int(match[3])
+        return self._version
+
+    async def run(
+        self, workspace: Workspace, *arguments: str, patience: float, descriptors: tuple[int, ...] = ()
+    ) -> Ran:
+        """Until it ends, or for `patience` seconds; then, or when cancelled, it is asked to end, and at last made to.
+
+        What it writes goes to files, so that a run that outlives us is not ended by a reader that is gone."""
+        async with self._turns:
+            self.runs += 1
+            output, errors = workspace.path / f"out-{self.runs}", workspace.path / f"err-{self.runs}"
+            with output.open("xb") as to_output, errors.open("xb") as to_errors:
+                process = await self._started(workspace, arguments, descriptors, to_output.fileno(), to_errors.fileno())
+            timed_out = False
+            try:
+                async with asyncio.timeout(patience):
+                    await process.wait()
+            except TimeoutError:
+                timed_out = True
+            finally:
+                if process.returncode is None:
+                    await self._end(process)
+            code = process.returncode if process.returncode is not None else -1
+            return Ran(code, _read(output), _read(errors), timed_out)
+
+    async def _started(
+        self, workspace: Workspace, arguments: tuple[str, ...], descriptors: tuple[int, ...], output: int, errors: int
+    ) -> asyncio.subprocess.Process:
+        try:
+            return await asyncio.create_subprocess_exec(
+                str(self.path),
+                *arguments,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                env=workspace.environment(self._environ),
+                cwd=workspace.path,
+                start_new_session=True,
+                pass_fds=descriptors,
+            )
+        except OSError as error:
+            raise HelmMissing(str(self.path), f"cannot be run: {error.strerror or error}") from error
+
+    async def _end(self, process: asyncio.subprocess.Process) -> None:
+        """Politely first: Helm then marks the release as failed, and not as pending for ever."""
+        try:
+            _signal(process.pid, signal.SIGTERM)
+            async with asyncio.timeout(self._grace):
+                await process.wait()
+        except TimeoutError:
+            pass
+        finally:
+            if process.returncode is None:
+                _signal(process.pid, signal.SIGKILL)
+                await process.wait()
+
+
+def _signal(group: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(group, number)
+
+
+def _read(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(_LARGEST_OUTPUT).decode(errors="replace")
