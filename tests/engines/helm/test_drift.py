@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kubekit.client.protocol import Patch
 from kubekit.model.resource import Address
 from tests.engines.helm import charts
 from tests.engines.helm.world import CONFIG_MAP, DEPLOYMENT, GADGET, SECRET, World
@@ -53,7 +54,7 @@ async def test_changed_fields_are_named_and_mended(deployed: World) -> None:
     await change(deployed, SECRET, "web-secret", {"data": {"password": "Y2hhbmdlZA=="}})
     await change(deployed, GADGET, "web", {"spec": {"size": 1}})
     image = [{"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "evil:1"}]
-    await deployed.cluster.client.patch(DEPLOYMENT, "web", image, "addons", form="application/json-patch+json")  # type: ignore[call-overload]
+    await deployed.cluster.client.patch(DEPLOYMENT, "web", image, "addons", form=Patch.JSON)
     found = await deployed.helm.drift(deployed.cluster, deployed.place)
     assert {one.object: one.paths for one in found} == {
         "ConfigMap addons/web-config": ("data.greeting",),
@@ -84,9 +85,8 @@ async def test_a_missing_object_comes_back(deployed: World) -> None:
 async def test_what_others_may_change_is_no_drift(deployed: World) -> None:
     await change(deployed, DEPLOYMENT, "web", {"metadata": {"annotations": {"theirs": "yes"}}})
     await change(deployed, DEPLOYMENT, "web", {"spec": {"template": {"metadata": {"labels": {"theirs": "yes"}}}}})
-    webhook = {"name": "a.example.com", "clientConfig": {"caBundle": "LS0tLS1CRUdJTg=="}}
     live = await deployed.cluster.client.get(WEBHOOKS, "web")
-    live["webhooks"][0]["clientConfig"]["caBundle"] = webhook["clientConfig"]["caBundle"]  # type: ignore[index]
+    live["webhooks"][0]["clientConfig"]["caBundle"] = "LS0tLS1CRUdJTg=="
     await change(deployed, WEBHOOKS, "web", {"webhooks": live["webhooks"]})
     assert await seen(deployed) == {}
 

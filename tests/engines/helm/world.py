@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -83,6 +83,7 @@ def processes_of(folder: Path) -> list[int]:
     found = []
     for path in Path("/proc").glob("[0-9]*/cwd"):
         try:
+            # One whose folder was swept away still says where it was.
             is_here = Path(os.readlink(path)).is_relative_to(folder)
         except OSError:
             continue
@@ -97,3 +98,10 @@ def kill(folder: Path) -> int:
     for process in found:
         os.kill(process, signal.SIGKILL)
     return len(found)
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    """Wait for what no API tells."""
+    async with asyncio.timeout(30):
+        while not happened():  # noqa: ASYNC110 - a process has no event
+            await asyncio.sleep(0.01)

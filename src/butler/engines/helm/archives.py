@@ -66,7 +66,9 @@ class Archives:
         redaction = Redaction(credentials.username, credentials.password, public=(source.name,))
         for arguments in _commands(source, credentials, workspace, destination):
             ran = await self._program.run(workspace, *arguments, patience=_PATIENCE)
-            if not ran.succeeded:
+            # A repository that could not be asked is no failure to Helm 3.
+            lacks_index = source.scheme != "oci" and not workspace.index(_REPOSITORY).exists()
+            if not ran.succeeded or lacks_index:
                 raise failures.of_chart(f"chart {source.reference}", ran, redaction)
         archive = next(destination.glob("*.tgz"), None)
         if archive is None:

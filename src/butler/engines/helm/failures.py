@@ -23,7 +23,7 @@ _LONGEST = 1000
 _NOISE = re.compile(
     r"^(Error: |(INSTALLATION|UPGRADE|ROLLBACK|UNINSTALLATION) FAILED: |[\w/.-]+ has been rolled back.*)"
 )
-_LOG = re.compile(r"^([IWE]\d{4} |WARNING: |level=|time=|Update Complete|Hang tight|\.\.\.Successfully)")
+_LOG = re.compile(r"^([IWE]\d{4} |WARNING: |level=|time=|Update Complete|Hang tight|Successfully)")
 _TEMPLATE = re.compile(r"\b(?:template: |at \(|parse error on |in )?([\w.-]+/(?:charts/|templates/)[^\s:()]+):?(\d+)?")
 _RENDERING = re.compile(
     r"parse error|execution error|error calling|template: |executing \"|don't meet the specifications of the schema"
@@ -100,7 +100,8 @@ def _said(ran: Ran) -> str:
     said = " ".join(line for line in lines[marked:] if line)
     if "failed to update the following repositories" in said or not said:
         # Why a repository cannot be had is told on the other channel.
-        said = " ".join(line.strip() for line in ran.output.splitlines() if not _LOG.match(line.strip())) or said
+        told = [line.strip(" \t.") for line in ran.output.splitlines()]
+        said = " ".join(line for line in told if line and not _LOG.match(line)) or said
     while match := _NOISE.match(said):
         said = said[match.end() :]
     return said[:_LONGEST].strip()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 
 import msgspec
+
+from kubekit.runtime.logs import say
 
 from . import kubeconfig_file
 from .commands import Commands
@@ -69,7 +72,12 @@ class Session:
         ran = await self.program.run(self.workspace, *arguments, patience=patience, descriptors=(self.lock.descriptor,))
         if ran.code >= 0:
             self.lock.end()
+        say(logging.INFO, "helm", verb=arguments[0], release=self.place, server=self.server, code=ran.code)
         return ran
+
+    @property
+    def server(self) -> str:
+        return self.cluster.config.cluster.server
 
 
 def public_names(place: Place, chart: str) -> tuple[str, ...]:

@@ -43,6 +43,10 @@ class Workspace:
             file.write(content)
         return path
 
+    def index(self, repository: str) -> Path:
+        """Where Helm keeps what a repository has."""
+        return self.path / "cache" / "repository" / f"{repository}-index.yaml"
+
     def environment(self, inherited: Mapping[str, str]) -> dict[str, str]:
         """With a home of its own, so that no settings, plug-ins or credentials of the user count."""
         home = str(self.path)
