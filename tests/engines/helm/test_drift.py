@@ -9,10 +9,9 @@ import pytest
 from kubekit.client.protocol import Patch
 from kubekit.model.resource import Address
 from tests.engines.helm import charts
-from tests.engines.helm.world import CONFIG_MAP, DEPLOYMENT, GADGET, SECRET, World
+from tests.engines.helm.world import CONFIG_MAP, DEPLOYMENT, GADGET, SECRET, WEBHOOKS, World
 
 AUTOSCALER = Address.of("autoscaling/v2", "HorizontalPodAutoscaler")
-WEBHOOKS = Address.of("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", namespaced=False)
 WEBHOOK = """
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingWebhookConfiguration

@@ -12,7 +12,7 @@ from butler.engines.helm.objects.manifest import ref_of
 from butler.engines.helm.redaction import Redaction
 from kubekit.model.resource import Address
 from tests.engines.helm import charts
-from tests.engines.helm.world import World
+from tests.engines.helm.world import DEPLOYMENT, World
 
 
 def problem(kind: str, status: dict[str, Any], api: str = "apps/v1", **spec: Any) -> str | None:
@@ -112,3 +112,10 @@ async def test_a_release_that_is_not_there_is_not_healthy(world: World) -> None:
     assert [str(one) for one in await world.helm.health(world.cluster, world.place)] == [
         "release addons/web: is missing"
     ]
+
+
+async def test_a_release_waits_for_its_workloads(world: World, workloads: object) -> None:
+    world.chart = charts.folder(world.folder / "source", more=charts.WHOLE)
+    await world.deploy({"replicas": 2}, wait=True)
+    assert await world.helm.health(world.cluster, world.place) == ()
+    assert (await world.get(DEPLOYMENT, "web") or {})["status"]["readyReplicas"] == 2

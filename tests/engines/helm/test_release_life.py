@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from butler.engines.helm.errors import ReleaseRefused
+from kubekit.model.resource import Address
 from tests.engines.helm import charts
 from tests.engines.helm.world import CONFIG_MAP, DEPLOYMENT, GADGET, SECRET, World
 
 Values = dict[str, Any]
+NAMESPACE = Address.of("v1", "Namespace", namespaced=False)
 
 
 @pytest.fixture
@@ -149,12 +151,6 @@ async def test_only_a_few_revisions_are_kept(world: World) -> None:
     assert [revision for revision, _ in await world.states()] == [3, 4, 5, 6, 7]
 
 
-async def test_a_release_waits_for_its_workloads(whole: World, workloads: object) -> None:
-    await whole.deploy({"replicas": 2}, wait=True)
-    assert await whole.helm.health(whole.cluster, whole.place) == ()
-    assert (await whole.get(DEPLOYMENT, "web") or {})["status"]["readyReplicas"] == 2
-
-
 async def test_a_rendering_shows_what_would_be_written(whole: World) -> None:
     await whole.deploy({"greeting": "old"})
     rendered = await whole.helm.render(whole.cluster, whole.wanted({"greeting": "new"}))
@@ -164,10 +160,11 @@ async def test_a_rendering_shows_what_would_be_written(whole: World) -> None:
     assert await whole.states() == [(1, "deployed")]
 
 
-async def test_a_chart_that_brings_its_kinds_is_rendered_without_them(whole: World) -> None:
-    found = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "found", "namespace": "default"}}
+async def test_a_chart_that_brings_its_kinds_is_rendered_without_them(whole: World, setup: tuple[str, str]) -> None:
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "addons"}}
+    await whole.cluster.client.create(namespace, NAMESPACE)
+    found = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "found", "namespace": "addons"}}
     await whole.cluster.client.create({**found, "data": {"a": "b"}}, CONFIG_MAP)
-    whole.place = type(whole.place)("web", "default")
     rendered = await whole.helm.render(whole.cluster, whole.wanted())
     assert not rendered.is_exact
     assert "kind: Gadget" in rendered.manifest

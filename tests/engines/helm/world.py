@@ -24,6 +24,8 @@ PLACE = Place("web", "addons")
 CONFIG_MAP = Address.of("v1", "ConfigMap")
 DEPLOYMENT = Address.of("apps/v1", "Deployment")
 SECRET = Address.of("v1", "Secret")
+WEBHOOKS = Address.of("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", namespaced=False)
+DEFINITIONS = Address.of("apiextensions.k8s.io/v1", "CustomResourceDefinition", namespaced=False)
 GADGET = Address.of("gadgets.example.com/v1", "Gadget")
 
 

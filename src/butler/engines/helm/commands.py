@@ -16,7 +16,7 @@ _KEPT_REVISIONS = 5
 class Commands:
     """Arguments for one run. Values and credentials are never among them."""
 
-    version: tuple[int, int, int]
+    version: tuple[int, int]
     kubeconfig: Path
     values: Path
 
@@ -33,11 +33,11 @@ class Commands:
         return *self._release("upgrade", release, chart), "--dry-run=server", "--output", "json"
 
     def template(self, release: Release, chart: Path) -> tuple[str, ...]:
-        """Without asking the cluster which kinds it knows, but with what `lookup` finds there."""
-        place = release.place
+        """Without asking the cluster which kinds it knows. Version 3 can still ask it what `lookup` finds."""
+        place, asking = release.place, "server" if self.version[0] == 3 else "client"
         return (
             "template", place.name, str(chart), *self._place(place), "--values", str(self.values),
-            "--include-crds", "--dry-run=server",
+            "--include-crds", f"--dry-run={asking}",
         )  # fmt: skip
 
     def rollback(self, place: Place, revision: int, timeout: timedelta, hooks: bool) -> tuple[str, ...]:

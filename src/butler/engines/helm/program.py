@@ -16,7 +16,7 @@ from pathlib import Path
 from .errors import HelmMissing
 from .workspace import Workspace
 
-_VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")
+_VERSION = re.compile(r"v?(\d+)\.(\d+)")
 _LARGEST_OUTPUT = 64 * 1024 * 1024
 _QUICK = 60.0
 
@@ -53,18 +53,18 @@ class Program:
     ) -> None:
         self.path, self._grace, self._environ = path, grace, environ
         self._turns = asyncio.Semaphore(most)
-        self._version: tuple[int, int, int] | None = None
+        self._version: tuple[int, int] | None = None
         self.runs = 0
         """How often Helm was started, for whoever measures."""
 
-    async def version(self, workspace: Workspace) -> tuple[int, int, int]:
+    async def version(self, workspace: Workspace) -> tuple[int, int]:
         """Asked for once. Raises HelmMissing when the program is not Helm."""
         if self._version is None:
             ran = await self.run(workspace, "version", "--template", "{{.Version}}", patience=_QUICK)
             match = _VERSION.search(ran.output)
             if match is None:
                 raise HelmMissing(str(self.path), "does not say which version of Helm it is")
-            self._version = int(match[1]), int(match[2]), int(match[3])
+            self._version = int(match[1]), int(match[2])
         return self._version
 
     async def run(

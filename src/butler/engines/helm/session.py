@@ -19,7 +19,7 @@ from .records import Record
 from .redaction import Redaction
 from .workspace import Workspace
 
-_OLDEST = (3, 14, 0)
+_OLDEST = (3, 14)
 
 
 @dataclass
