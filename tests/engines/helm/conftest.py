@@ -71,7 +71,8 @@ async def world(
 
 async def clear(client: Client) -> None:
     """Remove what tests leave on a server that they share."""
-    for kind, name in ((WEBHOOKS, "web"), (DEFINITIONS, "gadgets.gadgets.example.com"), (NAMESPACES, "addons")):
+    defined = [(DEFINITIONS, f"{plural}.gadgets.example.com") for plural in ("gadgets", "gizmos")]
+    for kind, name in ((WEBHOOKS, "web"), *defined, (NAMESPACES, "addons")):
         with suppress(NotFound):
             await client.delete(kind, name)
     async with (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,7 @@ def repository(password: str = "") -> Source:
     return source
 
 
-def at(source: Source, **changed: str) -> Chart:
+def at(source: Source, **changed: Any) -> Chart:
     return replace(Chart(f"http://127.0.0.1:{source.port}", "web", "1.0.0"), **changed)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
 
 from butler.engines.helm.errors import ReleaseRefused
 from kubekit.model.resource import Address
@@ -64,6 +65,24 @@ async def test_a_release_that_somebody_else_upgraded_is_brought_back(world: Worl
     assert (await world.data() or {})["greeting"] == "theirs"
     assert (await world.deploy({"greeting": "ours"})).changed
     assert (await world.data() or {})["greeting"] == "ours"
+
+
+async def test_a_new_version_brings_its_definitions_along(whole: World) -> None:
+    await whole.deploy({"size": 9})
+    newer = yaml.safe_dump(charts.DEFINITION).replace("maximum: 9", "maximum: 99")
+    another = (
+        newer.replace("Gadget", "Gizmo")
+        .replace("gadgets.gadgets", "gizmos.gadgets")
+        .replace(": gadgets\n", ": gizmos\n")
+    )
+    more = {**charts.WHOLE, "crds/gadget.yaml": newer, "charts/part/crds/gizmo.yaml": another}
+    whole.chart = charts.folder(whole.folder / "newer", version="2.0.0", more=more)
+    with pytest.raises(ReleaseRefused, match="equal to 9"):
+        await whole.deploy({"size": 50}, update_definitions=False)
+    assert (await whole.deploy({"size": 50})).record.chart_version == "2.0.0"
+    assert (await whole.get(GADGET, "web") or {})["spec"] == {"size": 50}
+    gizmos = Address.of("gadgets.example.com/v1", "Gizmo")
+    await whole.cluster.client.list(gizmos)
 
 
 async def test_values_are_the_whole_truth(world: World) -> None:

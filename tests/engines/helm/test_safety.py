@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from butler.engines.helm import program, workspace
-from butler.engines.helm.charts import Credentials
+from butler.engines.helm.charts import Chart, Credentials
 from butler.engines.helm.engine import Helm
 from butler.engines.helm.errors import ChartRefused, HelmError, HelmMissing, ReleaseRefused, RenderFailed
 from butler.engines.helm.program import Program
@@ -128,7 +128,7 @@ async def test_secrets_are_in_private_files_only(world: World, spy: Path, monkey
 async def test_credentials_of_repositories_are_in_files_only(world: World, spy: Path) -> None:
     world.helm = Helm(world.folder / "helm", spy)
     for repository, verb in (("https://charts.invalid", "repo"), ("oci://charts.invalid/x", "pull")):
-        chart = charts.Chart(repository, "web", "1.0.0")
+        chart = Chart(repository, "web", "1.0.0")
         with pytest.raises(HelmError):
             await world.deploy(chart=chart, credentials=Credentials("robot-name", "robot-password"))
         assert "robot" not in (world.folder / f"seen-{verb}").read_text()

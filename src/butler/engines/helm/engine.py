@@ -19,7 +19,7 @@ from . import failures, locks, program, records, workspace
 from .archives import Archives
 from .charts import LOCAL, Mirror, content_digest
 from .errors import HelmError, ReleaseBusy, ReleaseNotReady, ReleaseRefused
-from .objects import drift, health, live, manifest
+from .objects import definitions, drift, health, live, manifest
 from .objects.kinds import Kinds
 from .program import Program, Ran
 from .protocol import Cluster, Deployed, Difference, Place, Release, Rendered, Unready
@@ -71,6 +71,8 @@ class Helm:
             found = await self._recovered(session, patience_of(release.timeout))
             chart = await self._archives.put(release.chart, release.credentials, session.workspace)
             await session.open(release)
+            if found is not None and release.update_definitions and found.chart_version != release.chart.version:
+                await self._update_definitions(session, release, chart)
             flags = session.commands.upgrade(release, chart, f"{_MARK}{mark}")
             ran = await session.run(*flags, revision=_next(found), patience=patience_of(release.timeout))
             if not ran.succeeded:
@@ -79,6 +81,14 @@ class Helm:
         if record is None:
             raise HelmError(str(release.place), "Helm says it is deployed, and the cluster has no record of it")
         return Deployed(record, changed=True)
+
+    async def _update_definitions(self, session: Session, release: Release, chart: Path) -> None:
+        patience = patience_of(release.timeout)
+        ran = await session.run(*session.commands.template(release, chart), patience=patience)
+        if not ran.succeeded:
+            raise failures.of_release(str(release.place), ran, session.redaction)
+        found = await asyncio.to_thread(definitions.in_crds, ran.output, str(release.place))
+        await definitions.write(session.cluster.client, found)
 
     async def _fail(self, session: Session, release: Release, ran: Ran, before: Record | None) -> None:
         """Raise what went wrong, after it was undone."""

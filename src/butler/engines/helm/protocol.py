@@ -71,6 +71,8 @@ class Release:
     """Whether an upgrade that fails is undone at once. An install that fails stays, to be looked at and tried again."""
     take_over: bool = False
     """Whether objects that belong to no release, or to another, become this one's."""
+    update_definitions: bool = True
+    """Whether a new version of the chart brings its `crds/` up to date, which Helm itself only ever installs."""
     timeout: timedelta = timedelta(minutes=5)
     """How long Helm waits for each thing it waits for."""
 

@@ -65,8 +65,8 @@ class Session:
             self.redaction = Redaction(values, release.values, credentials, public=public)
 
     async def run(self, *arguments: str, patience: float, revision: int = 0) -> Ran:
-        """Run Helm; `revision` is the one it will write or remove."""
-        if self.lock is None:
+        """Run Helm; `revision` is the one it will write or remove, if any."""
+        if self.lock is None or not revision:
             return await self.program.run(self.workspace, *arguments, patience=patience)
         self.lock.begin(revision)
         ran = await self.program.run(self.workspace, *arguments, patience=patience, descriptors=(self.lock.descriptor,))
