@@ -66,6 +66,13 @@ async def test_a_template_that_is_none_is_named(world: World, text: str, where: 
         await world.deploy()
 
 
+async def test_a_chart_gets_only_so_much_memory(world: World) -> None:
+    bomb = {"templates/bomb.yaml": "a: {{ until 3000000000 | len }}"}
+    world.chart = charts.folder(world.folder / "source", more=bomb)
+    with pytest.raises(RenderFailed, match="takes more memory than a run of Helm may have"):
+        await world.deploy()
+
+
 async def test_values_against_a_charts_schema(world: World) -> None:
     schema = '{"properties": {"size": {"type": "integer"}}}'
     world.chart = charts.folder(world.folder / "source", more={**charts.SMALL, "values.schema.json": schema})

@@ -30,6 +30,7 @@ _RENDERING = re.compile(
     r"|error converting YAML|error unmarshaling|cannot load values|failed to render|unable to parse YAML",
     re.IGNORECASE,
 )
+_NO_MEMORY = re.compile(r"fatal error: (runtime: )?(out of memory|cannot allocate)|runtime: out of memory")
 _NOT_READY = re.compile(
     r"context deadline exceeded|timed out waiting|not ready|context canceled|backoff ?limit|Failed: 1|job failed"
     r"|release .* failed, and has been .* due to",
@@ -83,6 +84,10 @@ def of_release(release: str, ran: Ran, redaction: Redaction) -> HelmError:
     message = redaction(text)
     if ran.timed_out:
         return ReleaseNotReady(release, "Helm did not come to an end in time and was stopped")
+    if _NO_MEMORY.search(ran.errors):
+        return RenderFailed(release, "takes more memory than a run of Helm may have")
+    if ran.code < 0:
+        return HelmError(release, f"Helm was killed by signal {-ran.code}, by somebody or for computing too long")
     if _RENDERING.search(text) and not _NOT_READY.search(text):
         found = _TEMPLATE.search(text)
         template, line = (found[1], int(found[2] or 0)) if found else ("", 0)

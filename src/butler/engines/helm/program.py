@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import resource
 import shutil
 import signal
 import sys
@@ -19,6 +20,10 @@ from .workspace import Workspace
 _VERSION = re.compile(r"v?(\d+)\.(\d+)")
 _LARGEST_OUTPUT = 64 * 1024 * 1024
 _QUICK = 60.0
+_MOST_MEMORY = 3 * 1024**3
+"""Bytes of addresses, of which Helm reserves up to two thirds before it does anything."""
+_MOST_CPU = 120
+"""Seconds; usual runs take less than one."""
 
 
 def find(environ: Mapping[str, str] = os.environ) -> Path:
@@ -94,7 +99,7 @@ class Program:
         self, workspace: Workspace, arguments: tuple[str, ...], descriptors: tuple[int, ...], output: int, errors: int
     ) -> asyncio.subprocess.Process:
         try:
-            return await asyncio.create_subprocess_exec(
+            process = await asyncio.create_subprocess_exec(
                 str(self.path),
                 *arguments,
                 stdin=asyncio.subprocess.DEVNULL,
@@ -107,6 +112,8 @@ class Program:
             )
         except OSError as error:
             raise HelmMissing(str(self.path), f"cannot be run: {error.strerror or error}") from error
+        _limit(process.pid)
+        return process
 
     async def _end(self, process: asyncio.subprocess.Process) -> None:
         """Politely first: Helm then marks the release as failed, and not as pending for ever."""
@@ -120,6 +127,14 @@ class Program:
             if process.returncode is None:
                 _signal(process.pid, signal.SIGKILL)
                 await process.wait()
+
+
+def _limit(process: int) -> None:
+    """A chart of a stranger may compute for ever, or want all the memory there is."""
+    if sys.platform == "linux":
+        with suppress(ProcessLookupError):
+            resource.prlimit(process, resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+            resource.prlimit(process, resource.RLIMIT_CPU, (_MOST_CPU, _MOST_CPU))
 
 
 def _signal(group: int, number: signal.Signals) -> None:
