@@ -36,7 +36,7 @@ SETUPS = [
     ),
 ]
 """Which Helm, on whose API server."""
-EVERYWHERE = {"test_release_life", "test_drift", "test_recovery"}
+EVERYWHERE = {"test_release_life", "test_drift", "test_recovery", "test_safety"}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -12,9 +12,10 @@ import pytest
 from butler.engines.helm.archives import Archives
 from butler.engines.helm.charts import NO_CREDENTIALS, Chart, Credentials, Mirror, mirrored
 from butler.engines.helm.errors import ChartNotFound, ChartRefused, ChartUnavailable, HelmError
-from butler.engines.helm.program import Program, find
+from butler.engines.helm.program import Program
 from butler.engines.helm.workspace import Workspace
 from testbed.running.certificates import Authority
+from testbed.running.helm import VERSIONS, helm_of
 from tests.engines.helm import charts
 from tests.engines.helm.sources import Source, serving
 from tests.engines.helm.world import World
@@ -27,9 +28,9 @@ ARCHIVE = charts.archive()
 class Fetching:
     """Archives in a folder of their own."""
 
-    def __init__(self, folder: Path, *mirrors: Mirror, most: int = 10**9) -> None:
+    def __init__(self, folder: Path, *mirrors: Mirror, most: int = 10**9, version: str = "3") -> None:
         self.folder = folder
-        self.program = Program(find())
+        self.program = Program(helm_of(version))
         self.archives = Archives(self.program, folder / "charts", mirrors, most)
 
     async def fetch(self, chart: Chart, credentials: Credentials = NO_CREDENTIALS) -> bytes:
@@ -38,9 +39,9 @@ class Fetching:
             return path.read_bytes()
 
 
-@pytest.fixture
-def fetching(tmp_path: Path) -> Fetching:
-    return Fetching(tmp_path)
+@pytest.fixture(params=VERSIONS)
+def fetching(request: pytest.FixtureRequest, tmp_path: Path) -> Fetching:
+    return Fetching(tmp_path, version=request.param)
 
 
 def repository(password: str = "") -> Source:
