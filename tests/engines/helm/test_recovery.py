@@ -120,7 +120,14 @@ async def finish_job(world: World) -> None:
     now = job["metadata"]["creationTimestamp"]
     true = {"status": "True", "lastProbeTime": now, "lastTransitionTime": now}
     conditions = [{"type": "SuccessCriteriaMet", **true}, {"type": "Complete", **true}]
-    status = {"succeeded": 1, "startTime": now, "completionTime": now, "conditions": conditions}
+    status = {
+        "active": 0,
+        "ready": 0,
+        "succeeded": 1,
+        "startTime": now,
+        "completionTime": now,
+        "conditions": conditions,
+    }
     await world.cluster.client.patch(JOB, "web-job", {"status": status}, "addons", subresource="status")
 
 

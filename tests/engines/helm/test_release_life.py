@@ -187,5 +187,5 @@ async def test_a_chart_that_brings_its_kinds_is_rendered_without_them(whole: Wor
     rendered = await whole.helm.render(whole.cluster, whole.wanted())
     assert not rendered.is_exact
     assert "kind: Gadget" in rendered.manifest
-    assert r"{\"a\":\"b\"}" in rendered.manifest
+    assert (r"{\"a\":\"b\"}" in rendered.manifest) is (setup[0] == "3")
     assert await whole.states() == []
