@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -38,8 +39,10 @@ def packed(content: bytes) -> bytes:
 def test_a_record_is_read_packed_or_not(pack: Any) -> None:
     found = decoded(secret(pack(json.dumps(RELEASE).encode())))
     assert (found.revision, found.status, found.chart_version, found.app_version) == (3, "deployed", "1.0.0", "7")
-    assert found.deployed_at is not None
-    assert found.deployed_at.utcoffset() is not None
+    assert found.begun_at == datetime(2026, 11, 16, 10, 50, 13, 123456, UTC)
+    removing = {**RELEASE["info"], "deleted": "2026-11-17T00:00:00Z", "status": "uninstalling"}
+    begun = decoded(secret(pack(json.dumps({**RELEASE, "info": removing}).encode()))).begun_at
+    assert begun == datetime(2026, 11, 17, tzinfo=UTC)
     assert "hidden" not in f"{found!r} {found}"
 
 

@@ -221,9 +221,14 @@ async def test_a_run_that_outlives_us_is_left_alone_until_it_ends(world: World, 
     assert list((folder / "runs").iterdir()) == []
 
 
-class Later(SystemClock):
+class At(SystemClock):
+    """Always the same time."""
+
+    def __init__(self, moment: datetime) -> None:
+        self._moment = moment
+
     def now(self) -> datetime:
-        return super().now() + timedelta(hours=1)
+        return self._moment
 
 
 @pytest.mark.parametrize("hook", ["pre-install"], indirect=True)
@@ -239,8 +244,29 @@ async def test_a_run_of_others_counts_as_alive_until_it_is_too_old(world: World,
     for verb in (world.deploy(FREE), world.helm.uninstall(world.cluster, world.place)):
         with pytest.raises(ReleaseBusy, match="revision 1 is pending-install, by somebody who may still be at work"):
             await verb
-    world.helm = Helm(world.folder / "helm", world.helm.program.path, clock=Later())
+    world.helm = Helm(
+        world.folder / "helm", world.helm.program.path, clock=At(SystemClock().now() + timedelta(hours=1))
+    )
     assert (await world.deploy(FREE)).record.status == "deployed"
+
+
+@pytest.mark.parametrize("hook", ["pre-delete"], indirect=True)
+async def test_an_uninstall_of_others_counts_as_alive_however_old_the_release_is(world: World, hook: str) -> None:
+    await world.deploy(STUCK)
+    process = await asyncio.create_subprocess_exec(
+        str(world.helm.program.path), "uninstall", "web", "--namespace", "addons",
+        "--kubeconfig", str(world.kubeconfig),
+    )  # fmt: skip
+    await reach(world)
+    record = await world.record()
+    assert record.status == "uninstalling"
+    assert record.begun_at is not None
+    soon = At(record.begun_at + timedelta(seconds=30))
+    world.helm = Helm(world.folder / "helm", world.helm.program.path, clock=soon)
+    with pytest.raises(ReleaseBusy, match="uninstalling"):
+        await world.deploy(FREE)
+    process.kill()
+    await process.wait()
 
 
 async def test_what_was_not_ready_in_time_is_named(world: World) -> None:

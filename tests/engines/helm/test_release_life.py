@@ -134,6 +134,8 @@ async def test_a_failed_install_is_tried_again(whole: World) -> None:
 
 
 async def test_a_rollback_goes_to_the_revision_before(world: World) -> None:
+    with pytest.raises(ReleaseRefused, match="no earlier revision"):
+        await world.helm.rollback(world.cluster, world.place)
     await world.deploy({"greeting": "one"})
     with pytest.raises(ReleaseRefused, match="no earlier revision"):
         await world.helm.rollback(world.cluster, world.place)

@@ -202,6 +202,10 @@ async def test_names_that_mean_something_else_are_refused(world: World, place: P
     chart = charts.folder(world.folder / "source")
     with pytest.raises(ChartRefused, match="must be of small letters"):
         await world.helm.deploy(world.cluster, Release(place, chart))
+    with pytest.raises(ChartRefused, match="must be of small letters"):
+        await world.helm.render(world.cluster, Release(place, chart))
+    with pytest.raises(ChartRefused, match="must be of small letters"):
+        await world.helm.uninstall(world.cluster, place)
 
 
 def test_words_that_everybody_uses_stay_readable() -> None:

@@ -54,13 +54,14 @@ class Helm:
         self._clock = clock or SystemClock()
 
     async def find(self, cluster: Cluster, place: Place) -> Record | None:
+        place.check()
         return await records.newest(cluster.client, place.name, place.namespace)
 
     async def history(self, cluster: Cluster, place: Place) -> tuple[Record, ...]:
+        place.check()
         return await records.history(cluster.client, place.name, place.namespace)
 
     async def deploy(self, cluster: Cluster, release: Release, *, again: bool = False) -> Deployed:
-        release.place.check()
         release.chart.check()
         mark = await _mark(release)
         found = await self.find(cluster, release.place)
@@ -114,7 +115,6 @@ class Helm:
         return ReleaseNotReady(str(session.place), error.message, tuple(map(str, objects)))
 
     async def rollback(self, cluster: Cluster, place: Place, revision: int = 0) -> Record:
-        place.check()
         with self._session(cluster, place, await self.find(cluster, place)) as session:
             await self._recovered(session, patience_of(_USUAL))
             target = revision or _last_good(await self.history(cluster, place), place)
@@ -132,7 +132,6 @@ class Helm:
             raise failures.of_release(f"{session.place}: rollback to revision {revision}", ran, session.redaction)
 
     async def uninstall(self, cluster: Cluster, place: Place, *, wait: bool = True) -> bool:
-        place.check()
         found = await self.find(cluster, place)
         if found is None:
             return False
@@ -168,7 +167,7 @@ class Helm:
         """Raises ReleaseBusy unless nobody can be at work: our own run is dead, or so old that any would be."""
         if not found.is_unfinished or session.abandoned == found.revision:
             return
-        age = (self._clock.now() - found.deployed_at).total_seconds() if found.deployed_at else stale
+        age = (self._clock.now() - found.begun_at).total_seconds() if found.begun_at else stale
         if age < stale:
             message = f"revision {found.revision} is {found.status}, by somebody who may still be at work"
             raise ReleaseBusy(str(session.place), message)

@@ -58,18 +58,19 @@ class Program:
     ) -> None:
         self.path, self._grace, self._environ = path, grace, environ
         self._turns = asyncio.Semaphore(most)
-        self._version: tuple[int, int] | None = None
+        self._asking, self._version = asyncio.Lock(), (0, 0)
         self.runs = 0
         """How often Helm was started, for whoever measures."""
 
     async def version(self, workspace: Workspace) -> tuple[int, int]:
         """Asked for once. Raises HelmMissing when the program is not Helm."""
-        if self._version is None:
-            ran = await self.run(workspace, "version", "--template", "{{.Version}}", patience=_QUICK)
-            match = _VERSION.search(ran.output)
-            if match is None:
-                raise HelmMissing(str(self.path), "does not say which version of Helm it is")
-            self._version = int(match[1]), int(match[2])
+        async with self._asking:
+            if self._version == (0, 0):
+                ran = await self.run(workspace, "version", "--template", "{{.Version}}", patience=_QUICK)
+                match = _VERSION.search(ran.output)
+                if match is None:
+                    raise HelmMissing(str(self.path), "does not say which version of Helm it is")
+                self._version = int(match[1]), int(match[2])
         return self._version
 
     async def run(

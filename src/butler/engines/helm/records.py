@@ -54,6 +54,7 @@ class _Info(Struct, frozen=True):
     status: ReleaseStatus = ReleaseStatus.UNKNOWN
     description: str = ""
     last_deployed: str = ""
+    deleted: str = ""
 
 
 class _ChartMetadata(Struct, frozen=True, rename="camel"):
@@ -84,13 +85,13 @@ class Record(Struct, frozen=True):
     revision: int
     status: ReleaseStatus
     description: str
-    deployed_at: datetime | None
+    begun_at: datetime | None
+    """When the last change of it began."""
     chart: str
     chart_version: str
     app_version: str
     values: Mapping[str, Any]
     manifest: str
-    labels: Mapping[str, str]
 
     @property
     def is_unfinished(self) -> bool:
@@ -137,13 +138,12 @@ def decoded(secret: Secret) -> Record:
         found.version,
         found.info.status,
         found.info.description,
-        _moment(found.info.last_deployed),
+        _moment(found.info.deleted) or _moment(found.info.last_deployed),
         chart.name,
         chart.version,
         chart.app_version,
         found.config or {},
         found.manifest,
-        secret.metadata.labels,
     )
 
 
@@ -153,7 +153,7 @@ def _moment(text: str) -> datetime | None:
         found = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return found if found.tzinfo is not None else None
+    return found if found.tzinfo is not None and found.year > 1 else None
 
 
 def _unpacked(data: bytes) -> bytes:
