@@ -14,7 +14,7 @@ from typing import Any
 
 from butler.engines.helm.charts import Chart
 from butler.engines.helm.engine import Helm
-from butler.engines.helm.protocol import Cluster, Deployed, Place, Release
+from butler.engines.helm.protocol import Cluster, Deployed, Place, Release, Releases
 from butler.engines.helm.records import Record
 from kubekit.errors import NotFound
 from kubekit.model.resource import Address, Object
@@ -47,7 +47,12 @@ class World:
         return replace(release, **changed)
 
     async def deploy(self, values: Mapping[str, Any] | None = None, *, again: bool = False, **changed: Any) -> Deployed:
-        return await self.helm.deploy(self.cluster, self.wanted(values, **changed), again=again)
+        return await self.releases.deploy(self.cluster, self.wanted(values, **changed), again=again)
+
+    @property
+    def releases(self) -> Releases:
+        """The engine as controllers know it."""
+        return self.helm
 
     async def record(self) -> Record:
         found = await self.helm.find(self.cluster, self.place)
