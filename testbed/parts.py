@@ -63,7 +63,7 @@ PROGRAMS = (
         is_test=True,
         is_usual=False,
     ),
-    Program("helm", "helm", "helm.sh/helm/v4/cmd/helm", is_usual=False),
+    Program("helm", "helm", "helm.sh/helm/v4/cmd/helm"),
     Program("source-controller", "flux", "github.com/fluxcd/source-controller"),
 )
 

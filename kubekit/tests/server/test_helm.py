@@ -1,20 +1,20 @@
-"""Helm 4 installs, upgrades, rolls back and uninstalls a chart, as its users know it."""
+"""Stock Helm installs, upgrades, rolls back and uninstalls a chart, as its users know it."""
 
 from __future__ import annotations
 
 import json
+import re
 import threading
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import helm_python as helm
 import pytest
 import yaml
-from helm_python import _native
 
-from testbed.running.embedded import Kubectl, ServerProcess
+from testbed.running.embedded import Kubectl, Ran, ServerProcess
+from testbed.running.helm import VERSIONS, Helm
 
 Values = dict[str, Any]
 
@@ -122,8 +122,8 @@ def definition(group: str) -> Values:
 class World:
     """A chart, a namespace, and Helm pointed at both."""
 
-    def __init__(self, config: helm.Config, chart: Path, namespace: str, kubectl: Kubectl, group: str) -> None:
-        self.config, self.chart, self.namespace, self.group = config, chart, namespace, group
+    def __init__(self, helm: Helm, chart: Path, namespace: str, kubectl: Kubectl, group: str) -> None:
+        self.helm, self.chart, self.namespace, self.group = helm, chart, namespace, group
         self._kubectl = kubectl
 
     def kubectl(self, *arguments: str, **more: Any) -> str:
@@ -137,31 +137,35 @@ class World:
         listed = self.kubectl("get", kinds, "-o", "name").split()
         return sorted(one for one in listed if one.split("/")[1] not in ("kube-root-ca.crt", "default"))
 
-    def values(self, **changed: Any) -> Values:
-        return {"group": self.group, **changed}
+    def install(self, *flags: str, fails: bool = False, **values: Any) -> Ran:
+        return self.helm("install", "web", str(self.chart), *self._values(values), *flags, fails=fails)
 
-    def upgrade(self, values: Values, **options: Any) -> Values:
-        """With options of Helm that the Python binding passes on but does not name."""
-        answer = _native.call_string(
-            "helm_upgrade", self.config._raw(), _native.HANDLE(0), _native.HANDLE(0), str(self.chart), "web",
-            json.dumps(values), json.dumps(options),
-        )  # fmt: skip
-        decoded: Values = json.loads(answer)
-        return decoded
+    def upgrade(self, *flags: str, fails: bool = False, **values: Any) -> Ran:
+        return self.helm("upgrade", "web", str(self.chart), *self._values(values), *flags, fails=fails)
+
+    def _values(self, values: Values) -> list[str]:
+        path = self.chart.parent / "values.yaml"
+        path.write_text(yaml.safe_dump({"group": self.group, **values}))
+        return ["--values", str(path)]
+
+    def states(self) -> list[tuple[int, str]]:
+        return [(one["revision"], one["status"]) for one in self.helm.json("history", "web")]
 
 
-@pytest.fixture
-def world(server_process: ServerProcess, kubectl: Kubectl, tmp_path: Path) -> Iterator[World]:
+@pytest.fixture(params=VERSIONS)
+def world(
+    request: pytest.FixtureRequest, server_process: ServerProcess, kubectl: Kubectl, tmp_path: Path
+) -> Iterator[World]:
     unique = uuid.uuid4().hex[:8]
     group, namespace = f"g{unique}.example.com", f"helm-{unique}"
     chart = write_chart(tmp_path / "chart", group)
-    with helm.Config(kubeconfig_path=server_process.kubeconfig, namespace=namespace) as config:
-        kubectl("create", "namespace", namespace)
-        stop = play_controllers(kubectl, namespace)
-        yield World(config, chart, namespace, kubectl, group)
-        stop()
-        kubectl("delete", "namespace", namespace, "--wait=false")
-        kubectl("delete", "crd", f"gadgets.{group}", "--ignore-not-found")
+    helm = Helm(request.param, server_process.kubeconfig, namespace, tmp_path)
+    kubectl("create", "namespace", namespace)
+    stop = play_controllers(kubectl, namespace)
+    yield World(helm, chart, namespace, kubectl, group)
+    stop()
+    kubectl("delete", "namespace", namespace, "--wait=false")
+    kubectl("delete", "crd", f"gadgets.{group}", "--ignore-not-found")
 
 
 def write_chart(folder: Path, group: str) -> Path:
@@ -185,14 +189,16 @@ def play_controllers(kubectl: Kubectl, namespace: str) -> Callable[[], None]:
             found = json.loads(kubectl("-n", namespace, "get", "jobs,deployments", "-o", "json").out)["items"]
             for obj in found:
                 status = finished_job(obj) if obj["kind"] == "Job" else complete_deployment(obj)
-                if status:
-                    place = (obj["kind"].lower(), obj["metadata"]["name"])
-                    patch = json.dumps({"status": status})
-                    try:
-                        kubectl("-n", namespace, "patch", *place, "--subresource=status", "--type=merge", "-p", patch)
-                    except AssertionError:
-                        # It was deleted meanwhile.
-                        continue
+                try:
+                    if status and obj["kind"] == "Deployment":
+                        kubectl("-n", namespace, "create", "-f", "-", stdin=json.dumps(made := replica_set(obj)))
+                        numbers = dict.fromkeys(REPLICAS, obj["spec"]["replicas"])
+                        write_status(kubectl, made, {**numbers, "observedGeneration": 1})
+                    if status:
+                        write_status(kubectl, obj, status)
+                except AssertionError:
+                    # It was deleted meanwhile.
+                    continue
 
     thread = threading.Thread(target=play, daemon=True)
     thread.start()
@@ -202,6 +208,38 @@ def play_controllers(kubectl: Kubectl, namespace: str) -> Callable[[], None]:
         thread.join()
 
     return stop
+
+
+REPLICAS = ("replicas", "readyReplicas", "availableReplicas")
+
+
+def write_status(kubectl: Kubectl, obj: Values, status: Values) -> None:
+    meta, patch = obj["metadata"], json.dumps({"status": status})
+    place = (obj["kind"].lower(), meta["name"])
+    kubectl("-n", meta["namespace"], "patch", *place, "--subresource=status", "--type=merge", "-p", patch)
+
+
+def replica_set(deployment: Values) -> Values:
+    """What a Deployment's pods belong to; Helm 3 asks for it."""
+    meta, spec = deployment["metadata"], deployment["spec"]
+    owner = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "name": meta["name"],
+        "uid": meta["uid"],
+        "controller": True,
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {
+            "name": f"{meta['name']}-{meta['generation']}",
+            "namespace": meta["namespace"],
+            "labels": spec["template"]["metadata"]["labels"],
+            "ownerReferences": [owner],
+        },
+        "spec": {name: spec[name] for name in ("replicas", "selector", "template")},
+    }
 
 
 def finished_job(job: Values) -> Values | None:
@@ -217,10 +255,9 @@ def complete_deployment(deployment: Values) -> Values | None:
     generation, replicas = deployment["metadata"]["generation"], deployment["spec"]["replicas"]
     if deployment["status"].get("observedGeneration") == generation:
         return None
-    numbers = ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas")
     return {
         "observedGeneration": generation,
-        **dict.fromkeys(numbers, replicas),
+        **dict.fromkeys(("updatedReplicas", *REPLICAS), replicas),
         "conditions": [
             {"type": "Available", "status": "True"},
             {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"},
@@ -229,8 +266,8 @@ def complete_deployment(deployment: Values) -> Values | None:
 
 
 def test_a_release_is_installed_whole_and_waits_for_its_workloads(world: World) -> None:
-    release = world.config.install(world.chart, "web", world.values(), wait="watcher", timeout=100)
-    assert (release["status"], release["revision"]) == ("deployed", 1)
+    world.install("--wait", "--timeout", "120s")
+    assert world.states() == [(1, "deployed")]
     assert world.names(f"{KINDS},gadgets.{world.group}") == sorted(
         [
             "configmap/web-config", "deployment.apps/web", f"gadget.{world.group}/web",
@@ -245,27 +282,29 @@ def test_a_release_is_installed_whole_and_waits_for_its_workloads(world: World) 
 
 
 def test_a_release_can_be_listed_and_looked_into(world: World) -> None:
-    world.config.install(world.chart, "web", world.values(greeting="hi"))
-    assert [(one["name"], one["status"]) for one in world.config.list()] == [("web", "deployed")]
-    assert world.config.status("web")["revision"] == 1
-    assert world.config.get_values("web") == {"group": world.group, "greeting": "hi"}
-    assert world.config.get_values("web", all_values=True)["size"] == 3
-    assert "kind: Gadget" in world.config.get_all("web")["summary"]["manifest"]
+    world.install(greeting="hi")
+    assert [(one["name"], one["status"]) for one in world.helm.json("list")] == [("web", "deployed")]
+    assert world.helm.json("status", "web")["version"] == 1
+    assert world.helm.json("get", "values", "web") == {"group": world.group, "greeting": "hi"}
+    assert world.helm.json("get", "values", "web", "--all")["size"] == 3
+    assert "kind: Gadget" in world.helm("get", "manifest", "web").out
 
 
 def test_a_dry_run_on_the_server_leaves_nothing(world: World) -> None:
     world.kubectl("apply", "-f", str(world.chart / "crds"))
-    world.config.install(world.chart, "web", world.values(), dry_run="server")
+    world.install("--dry-run=server")
     assert world.names(KINDS) == []
 
 
 @pytest.mark.parametrize("server_side", ["true", "false"])
 def test_an_upgrade_changes_and_removes_fields(world: World, server_side: str) -> None:
-    world.config.install(world.chart, "web", world.values())
+    if world.helm.version == "3" and server_side == "true":
+        pytest.skip("only version 4 can")
+    flags = [f"--server-side={server_side}"] if world.helm.version == "4" else []
+    world.install(*flags)
     world.kubectl("annotate", "configmap", "web-config", "by=someone-else")
-    changed = world.values(replicas=3, tag="2", extra="", size=5)
-    release = world.upgrade(changed, server_side_apply=server_side, wait="watcher", timeout_seconds=30)
-    assert (release["status"], release["revision"]) == ("deployed", 2)
+    world.upgrade(*flags, "--wait", "--timeout", "30s", replicas=3, tag="2", extra="", size=5)
+    assert world.states()[-1] == (2, "deployed")
     config = world.object("configmap", "web-config")
     assert config["data"] == {"greeting": "hello"}
     assert config["metadata"]["annotations"]["by"] == "someone-else"
@@ -276,47 +315,42 @@ def test_an_upgrade_changes_and_removes_fields(world: World, server_side: str) -
 
 
 def test_a_rollback_restores_what_was(world: World) -> None:
-    world.config.install(world.chart, "web", world.values())
-    world.upgrade(world.values(replicas=3, extra="", size=5))
-    world.config.rollback("web", version=1)
-    assert [(one["revision"], one["status"]) for one in world.config.history("web")] == [
-        (1, "superseded"),
-        (2, "superseded"),
-        (3, "deployed"),
-    ]
+    world.install()
+    world.upgrade(replicas=3, extra="", size=5)
+    world.helm("rollback", "web", "1")
+    assert world.states() == [(1, "superseded"), (2, "superseded"), (3, "deployed")]
     assert world.object("configmap", "web-config")["data"] == {"greeting": "hello", "extra": "more"}
     assert world.object("deployment", "web")["spec"]["replicas"] == 1
     assert world.object(f"gadgets.{world.group}", "web")["spec"] == {"size": 3}
 
 
 def test_a_refused_upgrade_keeps_the_old_release(world: World) -> None:
-    world.config.install(world.chart, "web", world.values())
-    with pytest.raises(helm.HelmError, match="should be less than or equal to 9"):
-        world.upgrade(world.values(size=10))
-    assert [(one["revision"], one["status"]) for one in world.config.history("web")] == [(1, "deployed"), (2, "failed")]
+    world.install()
+    assert "should be less than or equal to 9" in world.upgrade(fails=True, size=10).err
+    assert world.states() == [(1, "deployed"), (2, "failed")]
     assert world.object(f"gadgets.{world.group}", "web")["spec"] == {"size": 3}
-    world.upgrade(world.values(size=4))
+    world.upgrade(size=4)
     assert world.object(f"gadgets.{world.group}", "web")["spec"] == {"size": 4}
 
 
 def test_a_failed_upgrade_can_roll_itself_back(world: World) -> None:
-    world.config.install(world.chart, "web", world.values())
-    with pytest.raises(helm.HelmError, match="should be less than or equal to 9"):
-        world.upgrade(world.values(size=10, greeting="lost"), rollback_on_failure=True, timeout_seconds=30)
-    assert world.config.status("web")["status"] == "deployed"
+    world.install()
+    said = world.upgrade("--atomic", "--timeout", "30s", fails=True, size=10, greeting="lost").err
+    assert "should be less than or equal to 9" in said
+    assert world.states()[-1] == (3, "deployed")
     assert world.object("configmap", "web-config")["data"]["greeting"] == "hello"
 
 
 def test_objects_of_others_are_not_taken_over(world: World) -> None:
     world.kubectl("create", "configmap", "web-config")
-    with pytest.raises(helm.HelmError, match=r'ConfigMap "web-config" in namespace .* exists and cannot be imported'):
-        world.config.install(world.chart, "web", world.values())
+    said = world.install(fails=True).err
+    assert re.search(r'ConfigMap "web-config" in namespace .* exists and cannot be imported', said)
 
 
 def test_an_uninstall_leaves_nothing_but_the_definitions(world: World) -> None:
-    world.config.install(world.chart, "web", world.values())
-    world.config.uninstall("web", wait="watcher", timeout=100)
+    world.install()
+    world.helm("uninstall", "web", "--wait", "--timeout", "120s")
     # A hook belongs to no release, so that its Job stays, as it does everywhere.
     assert world.names(f"{KINDS},gadgets.{world.group}") == ["job.batch/web-migrate"]
-    assert world.config.list(all_states=True) == []
+    assert world.helm.json("list", "--all" if world.helm.version == "3" else "--deployed") == []
     assert world.kubectl("get", "crd", f"gadgets.{world.group}", "-o", "name")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
-import helm_python as helm
+import pytest
 
+from testbed.running.helm import VERSIONS, Helm
 from tests.simulation.workloads.conftest import Tenant
 
 TEMPLATES = {
@@ -47,14 +47,10 @@ def write_chart(folder: Path) -> Path:
     return folder
 
 
-def install(kubeconfig: Path, chart: Path) -> dict[str, Any]:
-    with helm.Config(kubeconfig_path=kubeconfig, namespace="default") as config:
-        release: dict[str, Any] = config.install(chart, "web", {}, wait="watcher", timeout=100)
-        return release
-
-
-async def test_a_chart_is_installed_and_waited_for(tenant: Tenant, tmp_path: Path) -> None:
-    release = await asyncio.to_thread(install, tenant.kubeconfig, write_chart(tmp_path / "chart"))
-    assert release["status"] == "deployed"
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_chart_is_installed_and_waited_for(tenant: Tenant, tmp_path: Path, version: str) -> None:
+    helm = Helm(version, tenant.kubeconfig, "default", tmp_path)
+    chart = str(write_chart(tmp_path / "chart"))
+    await asyncio.to_thread(helm, "install", "web", chart, "--wait", "--timeout", "120s")
     assert "3/3" in await tenant.kubectl("get", "deployment", "web")
     assert "1/1" in await tenant.kubectl("get", "job", "web-prepare")
