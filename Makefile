@@ -11,7 +11,7 @@ NONE_IS_FINE := || [ $$? -eq 5 ]
 export PYTHONHASHSEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up check format test attack generate requirements bench testbed test-real e2e clean
+.PHONY: help setup up check format test journeys attack generate requirements bench testbed test-real e2e clean
 
 help: ## Show this
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -47,9 +47,15 @@ format: $(DEV) ## Bring the code into shape
 generate: $(DEV) ## Write what is derived from the types: CRDs and their reference
 	$(BIN)/python scripts/generate.py
 
-test: $(DEV) ## The whole suite that needs no real cluster
+JOURNEYS := tests/docs tests/lives tests/advice tests/engines/helm tests/local/test_command_examples.py
+OTHER_SUITES := tests/attacks $(JOURNEYS)
+
+test: $(DEV) ## The suites of both houses, as far as they need no real cluster
 	cd kubekit && ../$(PYTEST) -n auto --dist worksteal -m "not real" --ignore tests/server/attacks $(ARGS) $(NONE_IS_FINE)
-	$(PYTEST) -n auto --dist worksteal -m "not real" --ignore tests/attacks $(ARGS) $(NONE_IS_FINE)
+	$(PYTEST) -n auto --dist worksteal -m "not real" $(OTHER_SUITES:%=--ignore %) $(ARGS) $(NONE_IS_FINE)
+
+journeys: $(DEV) ## Whole stories by the real programs: every page typed, every suggestion followed, lives of clusters, charts
+	$(PYTEST) -n auto --dist worksteal -m "not real" $(JOURNEYS) $(ARGS) $(NONE_IS_FINE)
 
 attack: $(DEV) ## What attackers would try, with a watchdog over the event loop
 	cd kubekit && ../$(PYTEST) -n auto --dist worksteal tests/server/attacks
