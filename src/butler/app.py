@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from weakref import WeakSet
 
 from butler.controllers.accounts import Accounts
-from butler.controllers.cluster.reconciler import TenantClusters
+from butler.controllers.cluster.reconciler import add_clusters
 from butler.controllers.image import add_images
 from butler.controllers.loadbalancer import add_load_balancers
 from butler.controllers.machine import add_machines
@@ -40,15 +40,20 @@ async def cluster_providers(client: Client, also: Iterable[str] = ()) -> tuple[s
 
 
 def add_controllers(
-    manager: Manager, connect: Connect, surroundings: Surroundings, providers: Iterable[str], installer: Installer
+    manager: Manager,
+    connect: Connect,
+    surroundings: Surroundings,
+    providers: Iterable[str],
+    installer: Installer | None,
 ) -> None:
-    """Butler itself; `providers` are those that tenant clusters can have workers on."""
+    """Butler itself; `providers` are those that tenant clusters can have workers on. Without an installer they get no
+    addons, and say so."""
     accounts = Accounts(manager, surroundings)
     add_provider_configs(manager, accounts)
     add_machines(manager, accounts)
     add_load_balancers(manager, accounts)
     add_images(manager, accounts)
-    manager.add(TenantClusters(manager, Tenants(connect), installer, providers, surroundings.clock))
+    add_clusters(manager, Tenants(connect), installer, providers, surroundings.clock)
     add_not_implemented(manager, surroundings.clock)
 
 

@@ -21,6 +21,7 @@ def the_first_command(user: User) -> None:
 def clusters_that_use_up_a_quota(user: User) -> None:
     user.running_cluster()
     user.does("butleradm provider create tight --type simulated --max-clusters-per-team 1 --wait")
+    user.does("butlerctl cluster create enough --workers 1 --provider tight --wait")
     name = user.refused_cluster("one-too-many", providerConfigRef={"name": "tight"})
     shown = user.comes(f"butlerctl cluster why {name}", "are allowed")
     assert "run" in user.does(shown_in(shown, advice.list_clusters))
@@ -137,7 +138,7 @@ def a_pool_that_is_scaled_automatically(user: User) -> None:
 
 @TRIALS.of(advice.cluster_events)
 def a_step_that_holds(user: User) -> None:
-    flags = "--network-mode ipam --no-check --set network.gateway=10.0.0.1"
+    flags = "--network-mode ipam --no-check --network-pool addresses --set network.gateway=10.0.0.1"
     user.does(f"butleradm provider create pooled --type simulated {flags}")
     name = user.refused_cluster("held", providerConfigRef={"name": "pooled"})
     shown = user.comes(f"butlerctl cluster why {name}", "NetworkPools")

@@ -15,10 +15,10 @@ from butler.api.config import ButlerConfig
 from butler.api.provider import ProviderConfig
 from butler.api.team import Team
 from butler.controllers.cluster.acceptance import Refused, accept
+from butler.controllers.cluster.addons.progress import missing_addons
 from butler.controllers.cluster.lookup import Snapshot
 from butler.controllers.cluster.scope import Scope
 from butler.controllers.cluster.steps import STEPS
-from butler.controllers.cluster.steps.addons import missing_addons
 from butler.engines.kamaji.kinds import TenantControlPlane
 from kubekit.clock import SystemChance, SystemClock
 from kubekit.errors import Invalid

@@ -156,7 +156,7 @@ async def test_every_field_that_does_not_act_is_warned_of(client: HttpClient, wr
     assert tried > 20
 
 
-def test_what_is_in_a_field_that_does_not_act_does_not_either() -> None:
+async def test_what_is_in_a_field_that_does_not_act_does_not_either() -> None:
     for kind in KINDS:
         for field in idle_fields(kind):
             inside = [one for one in fields_of(kind) if one.path.startswith(f"{field.prefix}.")]
@@ -179,9 +179,9 @@ async def test_so_is_a_field_that_means_nothing_on_a_provider(
     client: HttpClient, writer: Writer, spec: dict[str, Any], told: list[str]
 ) -> None:
     network = {"subnet": "10.0.0.0/24", "gateway": "10.0.0.1", "dnsServers": ["10.0.0.53"], "timeServers": ["ntp"]}
-    wanted = {"metadata": {"name": "lab", "namespace": SPACE}, "spec": {**spec, "network": network}}
-    await client.create(wanted, ProviderConfig.address)
     kind = spec.get("provider") or spec["type"]
+    wanted = {"metadata": {"name": kind, "namespace": SPACE}, "spec": {**spec, "network": network}}
+    await client.create(wanted, ProviderConfig.address)
     assert writer.told() == [f"{text} not act on provider {kind}" for text in told]
 
 

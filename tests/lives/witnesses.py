@@ -60,7 +60,8 @@ class Witnesses:
             status["phase"], status["observedState"]["kubernetesVersion"], workers["ready"], workers["desired"],
             status["controlPlaneEndpoint"], status["tenantNamespace"], condition(found, "Ready") == "True",
         )  # fmt: skip
-        assert shown[1:5] == [truth.phase, truth.version, str(truth.ready), truth.endpoint], shown
+        columns = [truth.phase, str(truth.is_ready), truth.version, str(truth.ready), truth.endpoint]
+        assert shown[1:6] == columns, shown
         assert (status["workerNodesReady"], status["workerNodesDesired"]) == (truth.ready, truth.desired)
         assert status["observedGeneration"] == found["metadata"]["generation"]
         return truth

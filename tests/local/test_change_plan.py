@@ -70,6 +70,11 @@ class World:
         listed = (await self.client.list(Machine, Selection(inside))).items if inside else ()
         return Seen(objects, frozenset(one.metadata.name for one in listed))
 
+    async def addons(self) -> dict[str, str]:
+        """The addons of the cluster, with their versions."""
+        seen = (await self.client.get(TenantCluster, "shop", TENANTS)).status.observed_state
+        return {one.name: one.version for one in seen.addons if one.status == "Healthy"} if seen is not None else {}
+
     async def namespace(self) -> str:
         try:
             return (await self.client.get(TenantCluster, "shop", TENANTS)).status.tenant_namespace or ""
@@ -151,6 +156,7 @@ async def _creation(world: World) -> None:
     now = await world.seen()
     assert planned(plan, Action.CREATE) == set(now.objects)
     assert sum(one.count for one in plan.machines) == len(now.machines)
+    assert [(one.action, one.name) for one in plan.addons] == [(Action.CREATE, name) for name in await world.addons()]
     assert "is running" in (await explain(world.client, TENANTS, "shop", NOW)).summary
 
 
@@ -182,6 +188,23 @@ async def _deletion(world: World) -> None:
     await world.gone()
     with pytest.raises(NotFound):
         await world.client.get(kinds.NAMESPACE, inside)
+
+
+async def test_a_plan_says_which_addons_would_be_installed_anew(world: World) -> None:
+    await world.become(cluster())
+    before = await world.addons()
+    newer = cluster(addons={"cni": {"version": "1.18.0"}, "ingress": {"values": {"replicas": 2}}})
+    plan = await plan_change(world.client, newer)
+    assert (plan.changes, plan.machines) == ((), ())
+    assert [(one.action, one.name, one.reason) for one in plan.addons] == [
+        (Action.CHANGE, "cilium", "version 1.17.0 becomes 1.18.0"),
+        (Action.CHANGE, "traefik", "other values"),
+    ]
+    await world.become(newer)
+    assert await world.addons() == {**before, "cilium": "1.18.0"}
+    without = cluster(addons={"cni": {"version": "1.18.0"}, "ingress": {"enabled": False}})
+    fewer = await plan_change(world.client, without)
+    assert (fewer.is_empty, fewer.notes) == (True, ("no longer asked for, and left in the cluster: traefik",))
 
 
 async def test_a_plan_for_what_would_be_refused_is_refused(world: World) -> None:

@@ -16,6 +16,9 @@ class Addon:
     name: str
     version: str
     values: Mapping[str, Any] | None = None
+    for_nodes: bool = False
+    """Whether nodes wait for it: then there may be none on which anything of it could run, and nobody should wait for
+    that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,5 +36,6 @@ class Installer(Protocol):
     """Puts addons into a cluster."""
 
     async def install(self, tenant: Client, addons: Sequence[Addon]) -> tuple[Installed, ...]:
-        """Install or update each of them, in this order. Idempotent. One that fails keeps no other from trying."""
+        """Install or update each of them, in this order, and answer for each. One that fails keeps no other from
+        trying. Idempotent, also after being cancelled. May take long. Raises when none could even be tried."""
         ...

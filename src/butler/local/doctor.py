@@ -73,10 +73,8 @@ async def examine_cluster(path: Path) -> list[Finding]:
 
 def _remedied(finding: Finding, place: Home, path: Path) -> Finding:
     """With a remedy for controllers that may run on another computer."""
-    is_local = (
-        "butleradm up" in finding.remedy or "butleradm down" in finding.remedy or str(place.log) in finding.remedy
-    )
-    if not is_local:
+    local = (advice.start(), advice.stop(), advice.platform_log(), str(place.log))
+    if not any(words in finding.remedy for words in local):
         return finding
     return msgspec.structs.replace(finding, remedy=f"start the controllers: `{advice.start_on(str(path))}`")
 

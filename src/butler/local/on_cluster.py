@@ -16,7 +16,6 @@ from butler.api.model import PART_OF
 from butler.api.shared import SYSTEM_NAMESPACE
 from butler.providers.contract import Surroundings
 from butler.simulation import world as simulated
-from butler.simulation.installer import RecordingInstaller
 from butler.simulation.world import Engine
 from kubekit.client.config import Config
 from kubekit.client.http import HttpClient
@@ -84,13 +83,13 @@ async def attached(place: Home, options: Options, config: Config, *, simulate: b
             server = await stack.enter_async_context(options.server(place))
             world = await stack.enter_async_context(options.world(server, place))
             port, reachable = server.port, options.remarks(server)
-            app.add_controllers(controllers, world.connect, world.surroundings, providers, RecordingInstaller())
+            app.add_controllers(controllers, world.connect, world.surroundings, providers, world.installer)
             managers.append(_manager(client, SIMULATION, options))
             simulated.add_stand_ins(managers[1], world, found.absent)
         else:
             stack.enter_context(_held(place))
             connect = await stack.enter_async_context(app.connections())
-            app.add_controllers(controllers, connect, Surroundings(), providers, RecordingInstaller())
+            app.add_controllers(controllers, connect, Surroundings(), providers, None)
         # Until here nothing was written to the cluster: whoever may not, or finds the port taken, leaves no trace.
         await rights.require(client, managers, (CONTROLLERS, SIMULATION)[: len(managers)])
         await install_definitions(client, wanted)

@@ -16,7 +16,6 @@ from butler.api.shared import SYSTEM_NAMESPACE
 from butler.product import PRODUCT
 from butler.simulation import world as simulated
 from butler.simulation.delays import REALISTIC, Delays
-from butler.simulation.installer import RecordingInstaller
 from kubekit.client.protocol import Client
 from kubekit.clock import Chance, Clock
 from kubekit.runtime.endpoints import serving
@@ -136,7 +135,7 @@ async def running(place: Home, options: Options) -> AsyncIterator[Platform]:
             for name in (CONTROLLERS, SIMULATION)
         )
         providers = await app.cluster_providers(admin)
-        app.add_controllers(controllers, world.connect, world.surroundings, providers, RecordingInstaller())
+        app.add_controllers(controllers, world.connect, world.surroundings, providers, world.installer)
         simulated.add_stand_ins(simulation, world, simulated.ENGINES)
         await system.grant(admin, CONTROLLERS, _reconcilers(controllers))
         await system.grant(admin, SIMULATION, _reconcilers(simulation), simulated.WORKLOADS_NEED)

@@ -114,6 +114,10 @@ class Controller:
                 informer.stop_handling(handler)
             self.queue.close()
 
+    def wake(self, key: str) -> None:
+        """Visit this object: something happened that no watch tells."""
+        self.queue.add(key)
+
     def stop(self) -> None:
         """Begin nothing more."""
         self.queue.close()

@@ -9,7 +9,6 @@ from logging import Logger
 from typing import Any, Literal, Protocol, TypeVar
 
 from kubekit.client.protocol import EVERYTHING, Selection, address_of
-from kubekit.errors import KubeError
 
 from .objects import Kind, identity_of, key, owners_of, visibly_differs
 
@@ -37,7 +36,7 @@ class Outcome:
     """When to look again if nothing happens before; None: only when something happens."""
     notes: tuple[Note, ...] = ()
     """What happened; recorded as events if the status changed too, because otherwise nothing did."""
-    error: KubeError | None = None
+    error: Exception | None = None
     """What went wrong after all; the status is written, and then it is as if the error had been raised."""
 
 

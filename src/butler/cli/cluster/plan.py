@@ -20,12 +20,13 @@ from .flags import change_of, cluster_flags, filename_option
 from .lookup import speaking_of
 
 if TYPE_CHECKING:
-    from butler.controllers.cluster.change_plan import Action, Change, MachineChange, Plan
+    from butler.controllers.cluster.change_plan import Action, AddonChange, Change, MachineChange, Plan
 
     from ..object_draft import Draft
 
 _SIGNS = {"create": ("+", "green"), "change": ("~", "yellow"), "delete": ("-", "red"), "replace": ("±", "magenta")}
 _DONE = {"create": "to create", "change": "to change", "delete": "to delete", "replace": "to replace"}
+_INSTALLED = {"create": "to install", "change": "to install anew"}
 
 
 @command
@@ -103,6 +104,9 @@ def _text(found: Plan, key: str) -> Iterator[str]:
     if found.machines:
         yield "\nMachines"
         yield from map(_machines, found.machines)
+    if found.addons:
+        yield "\nAddons"
+        yield from map(_addon, found.addons)
     if found.notes:
         yield ""
         yield from (f"note: {plain(note)}" for note in found.notes)
@@ -113,11 +117,16 @@ def _counts(found: Plan) -> str:
     machines: Counter[str] = Counter()
     for one in found.machines:
         machines[one.action.value] += one.count
-    parts = [f"{count} {'object' if count == 1 else 'objects'} {_DONE[action]}" for action, count in objects.items()]
-    parts += [
-        f"{count} {'machine' if count == 1 else 'machines'} {_DONE[action]}" for action, count in machines.items()
-    ]
-    return ", ".join(parts)
+    addons: Counter[str] = Counter(one.action.value for one in found.addons)
+    return ", ".join(
+        f"{count} {noun if count == 1 else f'{noun}s'} {words[action]}"
+        for noun, counts, words in (
+            ("object", objects, _DONE),
+            ("machine", machines, _DONE),
+            ("addon", addons, _INSTALLED),
+        )
+        for action, count in counts.items()
+    )
 
 
 def _change(change: Change) -> str:
@@ -130,6 +139,10 @@ def _machines(one: MachineChange) -> str:
     pool = f"pool {one.pool}" if one.pool else "the workers without a pool"
     which = one.name or f"{one.count} of {pool}"
     return f"  {_sign(one.action)} {which}   {plain(one.reason)}".rstrip()
+
+
+def _addon(one: AddonChange) -> str:
+    return f"  {_sign(one.action)} {one.name} {one.version}   {plain(one.reason)}"
 
 
 def _sign(action: Action) -> str:
@@ -159,6 +172,10 @@ def _item(found: Plan) -> dict[str, Any]:
                 "reason": one.reason,
             }
             for one in found.machines
+        ],
+        "addons": [
+            {"action": one.action.value, "name": one.name, "version": one.version, "reason": one.reason}
+            for one in found.addons
         ],
         "notes": list(found.notes),
     }

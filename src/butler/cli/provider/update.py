@@ -7,11 +7,13 @@ from typing import Any
 
 import click
 
+from butler import advice
+
 from ..lazy import Failure
 from ..options import timeout_option, wait_option
 from ..output import document, next_steps, output_option, say, success
 from ..session import Session
-from .account import namespace_of, provider_command, provider_name, speaking_of
+from .account import namespace_of, provider_command, provider_name, speaking_of, where
 from .credentials import credentials_options
 from .provider_draft import config_options
 from .section_flags import StoredSectionCommand
@@ -80,13 +82,14 @@ async def _finish(session: Session, name: str, wait: bool, patience: timedelta) 
 
     from .wait import wait_until_ready
 
+    look = advice.get_provider(name, where(session))
     if not wait:
-        next_steps((f"butleradm provider get {name}", "how it is"))
+        next_steps((look, "how it is"))
         return
-    session.when_interrupted = f"it goes on without you; `butleradm provider get {name}` looks at it again"
+    session.when_interrupted = f"it goes on without you; `{look}` looks at it again"
     config: ProviderConfig = await session.client.get(ProviderConfig, name, namespace_of(session))
     try:
         await wait_until_ready(session, config, patience)
     except Failure as failure:
-        raise Failure(f"{failure}; `butleradm provider validate {name}` tries it from here", failure.code) from None
+        raise Failure(f"{failure}; `{look}` shows what it was told", failure.code) from None
     say(f"provider {config.key} is ready")

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import structs
 
-from butler.api.cluster import TenantCluster
+from butler.api.cluster import ObservedAddon, TenantCluster
 from butler.engines.capi.kinds import DEPLOYMENT_NAME
 from butler.providers import registry
 from kubekit.client.protocol import Client
@@ -18,10 +18,11 @@ from kubekit.runtime.objects import identity_of
 
 from . import kinds, names
 from .acceptance import Accepted, Refused, accept, fetch_references, refusal, with_only_provider
+from .addons.progress import is_as, missing_addons
 from .lookup import Snapshot
 from .manifests import Manifest, Object, differences
 from .scope import Scope
-from .settings import PoolSettings
+from .settings import AddonSettings, PoolSettings
 from .step import Step, Verdict
 from .steps import STEPS
 from .steps.workers import Workers, stray, templates_in_use
@@ -65,16 +66,27 @@ class MachineChange:
 
 
 @dataclass(frozen=True, slots=True)
+class AddonChange:
+    """An addon that would be installed, or installed anew."""
+
+    action: Action
+    name: str
+    version: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """Everything that would happen, in this order."""
 
     changes: tuple[Change, ...]
     machines: tuple[MachineChange, ...]
     notes: tuple[str, ...] = ()
+    addons: tuple[AddonChange, ...] = ()
 
     @property
     def is_empty(self) -> bool:
-        return not self.changes and not self.machines
+        return not self.changes and not self.machines and not self.addons
 
 
 class PlannedScope(Scope):
@@ -113,7 +125,8 @@ async def plan_change(client: Client, wanted: TenantCluster) -> Plan:
         return Plan(tuple(changes), (), (stopped,))
     changes += _removals(scope)
     machines = [*_machines(scope), *_stray_machines(scope)]
-    return Plan(tuple(changes), tuple(machines), tuple(_notes(machines, changes)))
+    notes = (*_notes(machines, changes), *_addon_notes(scope))
+    return Plan(tuple(changes), tuple(machines), notes, tuple(_addons(scope)))
 
 
 def _changed(live: TenantCluster, wanted: TenantCluster) -> TenantCluster:
@@ -294,6 +307,31 @@ def _notes(machines: Sequence[MachineChange], changes: Sequence[Change]) -> Iter
         yield "the control plane goes first; workers follow when it answers in the new version"
     if replaced:
         yield "workers are replaced one after the other, with one more than wanted meanwhile"
+
+
+def _addons(scope: Scope) -> Iterator[AddonChange]:
+    """In the order in which they are installed."""
+    there = {one.name: one for one in scope.installed}
+    for wanted in missing_addons(scope):
+        found = there.get(wanted.name)
+        if found is None:
+            when = "before the first worker" if wanted.for_nodes else "with the first worker"
+            yield AddonChange(Action.CREATE, wanted.name, wanted.version, when)
+        else:
+            yield AddonChange(Action.CHANGE, wanted.name, wanted.version, _why_installed(found, wanted))
+
+
+def _why_installed(found: ObservedAddon, wanted: AddonSettings) -> str:
+    if found.version != wanted.version:
+        return f"version {found.version} becomes {wanted.version}"
+    return "it is not there yet" if is_as(found, wanted) else "other values"
+
+
+def _addon_notes(scope: Scope) -> Iterator[str]:
+    wanted = {one.name for one in scope.settings.addons}
+    left = ", ".join(one.name for one in scope.installed if one.name not in wanted)
+    if left:
+        yield f"no longer asked for, and left in the cluster: {left}"
 
 
 def _deletion(kind: Address, obj: Any) -> Change:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from butler import advice
-from butler.api.cluster import TenantCluster
+from butler.api.cluster import ObservedAddon, TenantCluster
 from butler.api.shared import SYSTEM_NAMESPACE
 from butler.engines.capi.kinds import Machine
 from kubekit.client.protocol import Client, Selection
@@ -17,6 +17,7 @@ from kubekit.model.status import Condition
 
 from . import kinds, names
 from .acceptance import Refused, accept, fetch_references
+from .addons.progress import attempt_at, missing_addons
 from .change_plan import fetch_parts
 from .lookup import Snapshot
 from .machine_troubles import Trouble, deletion_text, find_troubles
@@ -164,6 +165,8 @@ async def _waiting(
             return _held_up(scope, chain[0], found, flags)
     elif step.condition in {"ControlPlaneReady", "InfrastructureReady"}:
         chain += list(_object_conditions(scope))
+    elif step.condition in {"NodeAddonsReady", "AddonsReady"}:
+        chain += _addons(scope)
     elif step.condition == "QuotaSatisfied":
         command = advice.list_clusters(flags.cluster)
     return Explanation(
@@ -213,6 +216,21 @@ def _object_conditions(scope: Scope) -> Iterator[str]:
         for one in (live.get("status") or {}).get("conditions") or ():
             if one["status"] == "False" and one.get("message") and one["type"] not in {"Paused", "Deleting"}:
                 yield f"{kind.kind} {scope.name}: {one['type']}: {one['message']}"
+
+
+def _addons(scope: Scope) -> list[str]:
+    """What is said of each addon that is missing. The last is what to look at first: one that failed, or is next."""
+    told = [(one, attempt_at(scope, one)) for one in reversed(missing_addons(scope))]
+    told.sort(key=lambda pair: pair[1] is not None and pair[1].status == "Failed")
+    return [f"{one.name} {one.version}: {_addon_state(tried)}" for one, tried in told]
+
+
+def _addon_state(tried: ObservedAddon | None) -> str:
+    if tried is None:
+        return "is yet to be installed"
+    if tried.status == "Failed":
+        return f"could not be installed: {tried.message}"
+    return "nothing here installs it" if tried.status == "Pending" else "is being installed"
 
 
 async def _deletion(client: Client, cluster: TenantCluster, flags: Flags) -> Explanation:

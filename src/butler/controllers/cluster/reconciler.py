@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from butler.api.cluster import CLUSTER_DELETED, ObservedAddon, TenantCluster
+from butler.api.cluster import CLUSTER_DELETED, TenantCluster
 from butler.api.config import ButlerConfig
 from butler.api.provider import CREDENTIALS_VALID, ProviderConfig
 from butler.api.references import ALLOWED_NAMESPACES
 from butler.api.team import Team
-from butler.engines.addons import Addon, Installer
+from butler.engines.addons import Addon, Installed, Installer
 from butler.engines.core import Secret
 from butler.engines.tenants import Tenants, admin_kubeconfig_secret
 from butler.providers import registry
@@ -27,20 +28,20 @@ from kubekit.runtime.reconciler import Note, Outcome, Permission, Reconciler, Wa
 
 from . import deletion, kinds, names
 from .acceptance import Accepted, Refused, accept, as_last_accepted
+from .addons.installations import Installations
+from .addons.progress import observed
 from .lookup import BY_NAMESPACE, Caches
 from .manifests import ensure
 from .scope import Scope
+from .settings import AddonSettings
 from .status import Report, deleting_status, failed_status, notes_for, refused_status, status_after
 from .step import Step, Verdict, Whose
 from .steps import GATES, WORK
-from .steps.addons import Addons, missing_addons, observed, verdict_on
 from .steps.quota import Quota
 from .steps.workers import outdated, stray
 
 _KUBECONFIGS = Selection(labels="kamaji.clastix.io/component=admin-kubeconfig")
 _OURS = Selection(labels=f"{names.MANAGED_BY}=butler,{names.SOURCE_NAME}")
-_TRY_AGAIN = timedelta(minutes=1)
-"""When to try an addon again that could not be installed."""
 _LOOK_AGAIN = timedelta(minutes=10)
 """When to ask again for something whose end no watch tells, such as the end of a deletion."""
 _SHORT_OF_QUOTA = "short of quota"
@@ -62,12 +63,13 @@ class TenantClusters(Reconciler[TenantCluster]):
         self,
         manager: Manager,
         tenants: Tenants,
-        installer: Installer,
+        installer: Installer | None,
         providers: Iterable[str],
         clock: Clock | None = None,
     ) -> None:
         self._client, self._tenants, self._installer = manager.client, tenants, installer
         self._clock = clock or SystemClock()
+        self.installations = Installations(self._clock)
         self._informers, self._recorder = manager.informers, manager.recorder
         self._sight = Caches(manager.informers, _SELECTIONS)
         self._providers = frozenset(providers)
@@ -110,24 +112,15 @@ class TenantClusters(Reconciler[TenantCluster]):
             status = refused_status(obj.status, gates, self._clock.now())
             return Outcome(status, notes=notes_for(obj.status, status))
         try:
-            report = [*gates, *await self._go_through(scope)]
+            work, scope = await self._go_through(await self._with_news(scope))
         except KubeError as error:
             if error.retryable:
                 raise
             status = failed_status(obj.status, str(error), self._clock.now())
             return Outcome(status, notes=notes_for(obj.status, status), error=error)
-        addons = observed(scope)
-        again = None
-        if report[-1][0].condition == Addons.condition and not report[-1][1].done:
-            if _all_but_last(report):
-                addons = await self._install(scope)
-                report = [*report[:-1], (report[-1][0], verdict_on(addons))]
-                again = None if report[-1][1].done else _TRY_AGAIN
-            elif addons and not _is_admitted(report):
-                # Nothing is installed for a change that is refused: what there is counts.
-                report = [*report[:-1], (report[-1][0], verdict_on(addons))]
-        status = status_after(scope, report, addons, self._clock.now())
-        return Outcome(status, again, notes=notes_for(obj.status, status))
+        status = status_after(scope, [*gates, *work], self._clock.now())
+        again, untried = self.installations.again(obj.key), self.installations.take_error(obj.key)
+        return Outcome(status, again, notes=notes_for(obj.status, status), error=untried)
 
     def _judged(self, obj: TenantCluster) -> tuple[Report, Scope | None]:
         """What is said of what is asked for, and what to do: what is asked for, or else what was before, if that can
@@ -142,7 +135,7 @@ class TenantClusters(Reconciler[TenantCluster]):
             gates = [(GATES[0], verdict)]
         before = as_last_accepted(obj, self._sight)
         try:
-            return gates, self._scope(before) if before is not None else None
+            return gates, replace(self._scope(before), is_kept=True) if before is not None else None
         except Refused:
             return gates, None
 
@@ -168,6 +161,7 @@ class TenantClusters(Reconciler[TenantCluster]):
             raise Refused("ProviderNotInstalled", [error])
 
     async def finalize(self, obj: TenantCluster) -> Outcome:
+        await self.installations.stop(obj.key)
         waiting = await deletion.take_down(self._client, obj)
         namespace = obj.status.tenant_namespace
         if not waiting:
@@ -192,18 +186,21 @@ class TenantClusters(Reconciler[TenantCluster]):
         namespace = accepted.cluster.status.tenant_namespace or names.tenant_namespace(meta.name, meta.uid)
         return Scope(accepted, namespace, self._sight)
 
-    async def _go_through(self, scope: Scope) -> Report:
+    async def _go_through(self, scope: Scope) -> tuple[Report, Scope]:
+        """Answers how far each step is, and what is known then."""
         report: list[tuple[Step, Verdict]] = []
         for step in WORK:
             changed = await self._make(step, scope)
+            if addons := step.addons(scope):
+                scope = await self._install(scope, addons)
             verdict = step.verdict(scope)
             if changed and verdict.done and not step.holds:
                 verdict = Verdict(False, "Reconciling", f"what follows from the change of {changed}", changing=True)
             report.append((step, verdict))
             if step.holds and not verdict.done:
-                return report
+                return report, scope
         await self._prune(scope)
-        return report
+        return report, scope
 
     async def _make(self, step: Step, scope: Scope) -> str:
         """Make what should exist. Answers the kind of what had to be changed: what others said of it before says
@@ -232,24 +229,31 @@ class TenantClusters(Reconciler[TenantCluster]):
             # The cache will say so too.
             return
 
-    async def _install(self, scope: Scope) -> tuple[ObservedAddon, ...]:
-        secret = await self._client.get(Secret, admin_kubeconfig_secret(scope.name), scope.namespace)
-        assert scope.endpoint is not None, "a control plane that is ready has one"
-        tenant = await self._tenants.client_for(secret, scope.endpoint)
-        missing = missing_addons(scope)
-        digests = {one.name: one.values_digest for one in missing}
-        done = await self._installer.install(tenant, [Addon(one.name, one.version, one.values) for one in missing])
-        found = {one.name: one for one in observed(scope)}
-        for one in done:
-            found[one.name] = ObservedAddon(
-                name=one.name,
-                version=one.version,
-                status="Failed" if one.problem else "Healthy",
-                managed_by="butler",
-                values_digest=digests[one.name],
-                message=one.problem or one.remark or None,
+    async def _with_news(self, scope: Scope) -> Scope:
+        """With what came of addons since somebody looked. Nothing is in a cluster that has no control plane."""
+        if not scope.running_version:
+            await self.installations.stop(scope.cluster.key)
+        state = scope.cluster.status.observed_state
+        told = state.addons if state is not None else ()
+        return replace(scope, news=self.installations.news(scope.cluster.key, told))
+
+    async def _install(self, scope: Scope, addons: Sequence[AddonSettings]) -> Scope:
+        """Have them installed, by hands that are not waited for."""
+        installer = self._installer
+        if installer is None:
+            nobody = {one.name: observed(one, "Pending") for one in addons}
+            return replace(scope, news={**(scope.news or {}), **nobody})
+
+        async def install(due: Sequence[AddonSettings]) -> tuple[Installed, ...]:
+            secret = await self._client.get(Secret, admin_kubeconfig_secret(scope.name), scope.namespace)
+            assert scope.endpoint is not None, "a control plane that answers has one"
+            tenant = await self._tenants.client_for(secret, scope.endpoint)
+            return await installer.install(
+                tenant, [Addon(one.name, one.version, one.values, one.for_nodes) for one in due]
             )
-        return tuple(found.values())
+
+        await self.installations.begin(scope.cluster.key, addons, install)
+        return await self._with_news(scope)
 
     def _by_namespace(self, obj: Any) -> Iterable[str]:
         """Whose namespace an object is in."""
@@ -265,6 +269,15 @@ class TenantClusters(Reconciler[TenantCluster]):
         return [one.key for one in waiting]
 
 
+def add_clusters(
+    manager: Manager, tenants: Tenants, installer: Installer | None, providers: Iterable[str], clock: Clock | None
+) -> None:
+    """Have a manager run the controller, and what it has installed beside it."""
+    clusters = TenantClusters(manager, tenants, installer, providers, clock)
+    clusters.installations.wake = manager.add(clusters).wake
+    manager.accompany(clusters.installations.run)
+
+
 def _is_uncounted(cluster: TenantCluster) -> bool:
     """Whether a cluster has no number of workers anywhere."""
     return cluster.spec.workers.replicas is None and not cluster.spec.workers.pools
@@ -272,10 +285,6 @@ def _is_uncounted(cluster: TenantCluster) -> bool:
 
 def _is_admitted(report: Report) -> bool:
     return all(verdict.done for step, verdict in report if step in GATES)
-
-
-def _all_but_last(report: Report) -> bool:
-    return all(verdict.done for _, verdict in report[:-1])
 
 
 def _by_labels(obj: Any) -> Iterable[str]:

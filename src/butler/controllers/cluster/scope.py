@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from butler.api.cluster import TenantCluster
+from butler.api.cluster import ObservedAddon, TenantCluster
 from butler.engines.kamaji.kinds import API_PATH, TenantControlPlane
 from butler.providers.contract import Blueprint, Templates
 from kubekit.model.resource import Address
@@ -26,6 +27,10 @@ class Scope:
     accepted: Accepted
     namespace: str
     sight: Lookup
+    is_kept: bool = False
+    """Whether what is asked for is refused, and the cluster is kept as it was."""
+    news: Mapping[str, ObservedAddon] | None = None
+    """What is known of addons by now, where the status does not say it yet; None where nothing but it is known."""
 
     @property
     def cluster(self) -> TenantCluster:
@@ -87,6 +92,27 @@ class Scope:
         version = resources.version.version if resources and resources.version else None
         parsed = versions.parse(version) if version else None
         return str(parsed) if parsed else ""
+
+    @cached_property
+    def control_plane_state(self) -> str:
+        """How the control plane is, in Kamaji's word; empty until it says anything."""
+        control_plane = self.tenant_control_plane
+        resources = control_plane.status.kubernetes_resources if control_plane else None
+        return (resources.version.status or "") if resources and resources.version else ""
+
+    @cached_property
+    def installed(self) -> tuple[ObservedAddon, ...]:
+        """What was last found of addons. Nothing is in a cluster whose control plane does not run yet, or has to be
+        made anew because someone deleted it."""
+        if not self.running_version:
+            return ()
+        state = self.cluster.status.observed_state
+        said = state.addons if state is not None else ()
+        if self.news is None:
+            return said
+        # What the status says to be under way may have ended with whoever did it.
+        lasting = {one.name: one for one in said if one.status != "Installing"}
+        return tuple({**lasting, **self.news}.values())
 
     @cached_property
     def worker_version(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -49,15 +50,17 @@ class PoolSettings:
         return Pool(self.name, self.cpu, self.memory, self.disk, self.image, self.failure_domain)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AddonSettings:
     """An addon the cluster is to have."""
 
     name: str
     version: str
     values: Mapping[str, Any] | None = None
+    for_nodes: bool = False
+    """Whether no node becomes Ready without it: then it is there before them."""
 
-    @property
+    @cached_property
     def values_digest(self) -> str | None:
         """Tells values apart; None where there are none."""
         return digest(self.values) if self.values else None
@@ -179,11 +182,16 @@ _RELEASES = {
 }
 """Versions when neither the cluster nor the platform names one."""
 
+NETWORK = "cilium"
+"""The one addon without which a cluster is of no use."""
+_FOR_NODES = {NETWORK}
+"""Addons without which no node becomes Ready."""
+
 
 def _addons(cluster: TenantCluster, config: ButlerConfig | None) -> Iterable[AddonSettings]:
     """In the order in which they are installed: the network first."""
     addons = cluster.spec.addons
-    wanted: list[tuple[str, Any]] = [("cilium", addons.cni)]
+    wanted: list[tuple[str, Any]] = [(NETWORK, addons.cni)]
     if addons.cert_manager is None or addons.cert_manager.enabled:
         wanted.append(("cert-manager", addons.cert_manager))
     if addons.storage is not None and addons.storage.provider:
@@ -196,7 +204,7 @@ def _addons(cluster: TenantCluster, config: ButlerConfig | None) -> Iterable[Add
     for name, said in wanted:
         platform = getattr(defaults, name.replace("-", "_"), None) if defaults else None
         version = (said.version if said else None) or platform or _RELEASES.get(name, "")
-        yield AddonSettings(name, version, said.values if said else None)
+        yield AddonSettings(name, version, said.values if said else None, name in _FOR_NODES)
 
 
 def _resources(

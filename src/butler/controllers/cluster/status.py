@@ -9,7 +9,6 @@ from msgspec import structs
 
 from butler.api.cluster import (
     ClusterPhase,
-    ObservedAddon,
     ObservedState,
     ObservedWorkers,
     TenantClusterStatus,
@@ -21,10 +20,12 @@ from kubekit.runtime.conditions import condition, merged, without
 from kubekit.runtime.reconciler import Note
 
 from . import kinds
+from .addons.progress import FAILURES
 from .scope import Scope
 from .step import NOT_NEEDED, Step, Verdict
 from .steps import GATES, STEPS, WORK
-from .steps.addons import FAILURES
+from .steps.addons import Addons
+from .steps.node_addons import NodeAddons
 from .steps.workers import Workers, counts_of
 
 READY = "Ready"
@@ -34,10 +35,11 @@ ACCESS_GRANTED, ACCESS_DENIED = "ProviderAccessGranted", "ProviderAccessDenied"
 Report = Sequence[tuple[Step, Verdict]]
 """The steps that were reached, with how far they are."""
 
+_INSTALLED = {NodeAddons.condition, Addons.condition}
 _ESTABLISHED = {ClusterPhase.READY, ClusterPhase.RUNNING, ClusterPhase.UPDATING}
 
 
-def status_after(scope: Scope, report: Report, addons: tuple[ObservedAddon, ...], now: datetime) -> TenantClusterStatus:
+def status_after(scope: Scope, report: Report, now: datetime) -> TenantClusterStatus:
     """The whole status after a visit."""
     old = scope.cluster.status
     phase = _phase(old, report)
@@ -56,7 +58,7 @@ def status_after(scope: Scope, report: Report, addons: tuple[ObservedAddon, ...]
         observed_state=ObservedState(
             kubernetes_version=scope.running_version or None,
             workers=ObservedWorkers(desired=desired, ready=ready, nodes=nodes),
-            addons=addons,
+            addons=scope.installed,
         ),
         # What is refused is not kept in mind: a report that begins well is of what is written.
         accepted_spec=scope.asked if all(verdict.done for _, verdict in report[: len(GATES)]) else old.accepted_spec,
@@ -111,7 +113,8 @@ def _step_notes(old: TenantClusterStatus, new: TenantClusterStatus) -> Iterator[
     """Without steps there was nothing to do for, and without Ready: the phase says the same."""
     for step in STEPS:
         before, after = old.condition(step.condition), new.condition(step.condition)
-        if after is None or after.reason == NOT_NEEDED:
+        if after is None or after.reason == NOT_NEEDED or step.condition == NodeAddons.condition:
+            # Of the addons that nodes need, the condition of all addons tells.
             continue
         if after.reason in FAILURES and after.reason != (before.reason if before is not None else ""):
             yield Note(after.reason, after.message, "Warning")
@@ -147,8 +150,8 @@ def _phase(old: TenantClusterStatus, report: Report) -> ClusterPhase:
     if old.phase in _ESTABLISHED:
         changing = any(verdict.changing for _, verdict in waiting)
         return ClusterPhase.UPDATING if changing or old.phase is ClusterPhase.UPDATING else ClusterPhase.RUNNING
-    step, _ = waiting[0]
-    return ClusterPhase.INSTALLING if step.condition == "AddonsReady" else ClusterPhase.PROVISIONING
+    only_addons = all(step.condition in _INSTALLED for step, _ in waiting)
+    return ClusterPhase.INSTALLING if only_addons else ClusterPhase.PROVISIONING
 
 
 def _conditions(old: tuple[Condition, ...], report: Report) -> tuple[Condition, ...]:

@@ -1,4 +1,4 @@
-"""What a step in a cluster's life is: objects that should exist, and a verdict on how far they are."""
+"""What a step in a cluster's life is: objects and addons that should exist, and a verdict on how far they are."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import ClassVar, Protocol
 
 from .manifests import Manifest
 from .scope import Scope
+from .settings import AddonSettings
 
 NOT_NEEDED = "NotNeeded"
 """The reason of a step that has nothing to do for a cluster."""
@@ -44,6 +45,10 @@ class Step(Protocol):
 
     def manifests(self, scope: Scope) -> Sequence[Manifest]:
         """What should exist for it, in the order in which it is made."""
+        return ()
+
+    def addons(self, scope: Scope) -> Sequence[AddonSettings]:
+        """What is to be installed inside the cluster for it now; nothing while that cannot begin."""
         return ()
 
     def verdict(self, scope: Scope) -> Verdict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
+from butler import advice
 from butler.api.cluster import TenantCluster
 from butler.api.shared import SYSTEM_NAMESPACE
 from kubekit.client.protocol import Client, Selection
@@ -19,7 +20,8 @@ from .finding import Finding, failed, noted, passed
 
 _SLACK = timedelta(seconds=15)
 """How much longer than a lease lasts it may take until somebody renews it."""
-_START = "butleradm up --kubeconfig FILE"
+_START = advice.start()
+"""Whoever knows by which kubeconfig the cluster is reached says that too."""
 
 
 async def platform(place: Home, client: Client) -> Iterable[Finding]:

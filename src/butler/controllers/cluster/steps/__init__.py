@@ -11,6 +11,7 @@ from .infrastructure import Infrastructure
 from .kubeconfig import Kubeconfig
 from .namespace import Namespace
 from .network import Network
+from .node_addons import NodeAddons
 from .quota import Quota
 from .workers import Workers
 
@@ -23,8 +24,9 @@ WORK: tuple[Step, ...] = (
     Image(),
     ControlPlane(),
     Infrastructure(),
-    Workers(),
     Kubeconfig(),
+    NodeAddons(),
+    Workers(),
     Addons(),
 )
 """In the order of creation; deletion goes the other way."""

@@ -26,7 +26,7 @@ class ControlPlane(Step):
         return (scope.wanted(kinds.KAMAJI_CONTROL_PLANE, scope.name, spec=_spec(scope)),)
 
     def verdict(self, scope: Scope) -> Verdict:
-        status, wanted = _kamaji_status(scope), scope.settings.version
+        status, wanted = scope.control_plane_state, scope.settings.version
         if status in _FRESH:
             return Verdict(False, "ControlPlaneProvisioning", _waiting(scope), changing=True)
         if scope.running_version != wanted or status == "Upgrading":
@@ -43,12 +43,6 @@ def _waiting(scope: Scope) -> str:
         if condition["status"] == "False" and condition.get("message"):
             return f"Kamaji: {condition['message']}"
     return "Kamaji starts the API server"
-
-
-def _kamaji_status(scope: Scope) -> str:
-    control_plane = scope.tenant_control_plane
-    resources = control_plane.status.kubernetes_resources if control_plane else None
-    return (resources.version.status or "") if resources and resources.version else ""
 
 
 def _spec(scope: Scope) -> Object:

@@ -12,10 +12,16 @@ from ..step import Step, Verdict
 class Kubeconfig(Step):
     """Kamaji writes it; it stays in the tenant's namespace."""
 
-    condition, title, holds = "KubeconfigReady", "Kubeconfig", True
+    condition, title = "KubeconfigReady", "Kubeconfig"
 
     def verdict(self, scope: Scope) -> Verdict:
         name = admin_kubeconfig_secret(scope.name)
-        if scope.sight.get(kinds.SecretSeen, f"{scope.namespace}/{name}") is None:
+        if not has_kubeconfig(scope):
             return Verdict(False, "WaitingForDependencies", f"Kamaji has not written Secret {name} yet", changing=True)
         return Verdict(True, "KubeconfigReady", f"Secret {name} has it")
+
+
+def has_kubeconfig(scope: Scope) -> bool:
+    """Whether the cluster can be reached by those who may."""
+    key = f"{scope.namespace}/{admin_kubeconfig_secret(scope.name)}"
+    return scope.sight.get(kinds.SecretSeen, key) is not None
