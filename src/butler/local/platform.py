@@ -72,7 +72,7 @@ class Options:
         return (
             f"Other computers reach it at {server.url}: the platform's API and those of all its clusters.",
             "Whoever shows no certificate or token is refused; whoever has one of its kubeconfigs gets in.",
-            "Only this computer reaches the health of the controllers. butleradm up --host 127.0.0.1 closes it again.",
+            "Only this computer reaches the health of the controllers. A start with --host 127.0.0.1 closes it again.",
         )
 
     def world(self, server: Server, place: Home) -> AbstractAsyncContextManager[simulated.World]:

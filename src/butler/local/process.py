@@ -130,9 +130,9 @@ async def _platform(wanted: Wanted) -> AsyncIterator[Platform]:
             yield platform
     except OSError as error:
         if isinstance(error, socket.gaierror):
-            raise click.ClickException(f"{host} is not known: {error.strerror}; butleradm up --host ADDRESS") from error
+            raise click.ClickException(f"{host} is not known: {error.strerror}; name another with --host") from error
         if error.errno == errno.EADDRNOTAVAIL:
-            raise click.ClickException(f"{host} is no address of this computer; butleradm up --host ADDRESS") from error
+            raise click.ClickException(f"{host} is no address of this computer; name another with --host") from error
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):
             raise
         why = "is used by another program" if error.errno == errno.EADDRINUSE else "may not be used"
