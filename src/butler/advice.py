@@ -116,11 +116,6 @@ def start_elsewhere(flags: str = "") -> str:
     return f"butleradm up --port 0{flags}"
 
 
-def start_locally(flags: str = "") -> str:
-    """Where no other computer reaches it."""
-    return f"butleradm up --host 127.0.0.1{flags}"
-
-
 def start_on(kubeconfig: str) -> str:
     return f"butleradm up --kubeconfig {shlex.quote(kubeconfig)}"
 

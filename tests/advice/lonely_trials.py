@@ -42,12 +42,6 @@ def a_port_that_is_taken(user: User) -> None:
         assert STARTED in user.stays(f"{shown_in(shown, advice.start_elsewhere)} --empty --fast", STARTED)
 
 
-@TRIALS.of(advice.start_locally)
-def an_address_of_another_computer(user: User) -> None:
-    shown = user.screen("butleradm up --host 203.0.113.1")
-    assert STARTED in user.stays(f"{shown_in(shown, advice.start_locally)} --empty --fast", STARTED)
-
-
 @TRIALS.of(advice.who_listens)
 def a_port_of_somebody_else(user: User) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -386,3 +386,9 @@ def test_help_shows_the_flags_of_the_type_with_what_they_mean(kind: str) -> None
         assert len(field.option().help or "") > len("x.")
     for key in keys_of(kind):
         assert f"\n  {key}" in text
+
+
+def test_a_name_and_a_type_that_are_missing_are_named_at_once(user: User) -> None:
+    refused = user.adm("provider", "create", fails=2).err
+    assert "a provider needs a NAME" in refused
+    assert "--type is missing" in refused

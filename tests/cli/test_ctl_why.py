@@ -21,6 +21,15 @@ def test_what_the_controller_refuses_comes_before_what_would_be_waited_for(user:
     assert "\nNext:\n  butleradm provider list\n" in shown
 
 
+def test_a_cluster_whose_change_is_refused_goes_on_as_it_was(user: User) -> None:
+    name = user.cluster(kubernetesVersion="v1.34.1")
+    runs = {"acceptedSpec": {"kubernetesVersion": "v1.32.2"}, "observedState": {"kubernetesVersion": "v1.32.2"}}
+    user.status(name, phase="Running", observedGeneration=1, **runs)
+    shown = user("cluster", "why", name).out
+    assert shown.startswith(f"{name} goes on as it was: its change is refused\n")
+    assert shown.count("no minor may be skipped") == 1
+
+
 def test_a_refusal_of_what_was_asked_before_says_nothing_of_what_is_asked_now(user: User) -> None:
     name = refused(user)
     user("cluster", "scale", name, "--workers", "2")

@@ -24,6 +24,9 @@ def test_a_second_start_says_that_the_platform_runs_already(started: Shell) -> N
     assert f"runs already, as process {told['pid']}" in again.err
     assert told["url"] in again.out
     assert f"export KUBECONFIG={started.data}/kubeconfig" in again.out
+    assert "stays where it is" not in again.err
+    moved = started.butleradm("up", "--host", "127.0.0.3", "--port", "0").err
+    assert "It stays where it is; `butleradm down && butleradm up --detach --host 127.0.0.3` starts it anew." in moved
 
 
 def test_its_kubeconfig_is_for_its_owner_only(started: Shell) -> None:

@@ -37,10 +37,10 @@ async def test_a_life_is_told_line_by_line(tmp_path: Path, caplog: pytest.LogCap
         "ClusterRequested: somebody asks for it",
         "Accepted: uses provider simulated",
         "ControlPlaneReady: Kubernetes v1.31.4 answers",
-        "ClusterReady: 2 workers are ready",
+        "ClusterReady: workers ready: 2",
         "ClusterScaling: from 2 to 3 workers",
         "ControlPlaneReady: Kubernetes v1.32.2 answers",
-        "ClusterUpdated: 3 workers are ready",
+        "ClusterUpdated: workers ready: 3",
         'ProviderConfigNotFound: spec.providerConfigRef.name: Not found: "no"',
         "ClusterDeleting: ",
         "ClusterDeleted: nothing is left of it",
@@ -49,6 +49,8 @@ async def test_a_life_is_told_line_by_line(tmp_path: Path, caplog: pytest.LogCap
     for milestone in milestones:
         assert any(line.startswith(milestone) for line in found), f"{milestone}: {told}"
     assert len(told) < 50, "no flood"
+    warned = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
+    assert any(f"{KEY} ProviderConfigNotFound" in line for line in warned)
 
 
 def _is_refused(cluster: TenantCluster) -> bool:

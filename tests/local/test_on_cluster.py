@@ -9,6 +9,8 @@ from typing import Any
 import click
 import pytest
 
+from butler.api.machine import MachineRequest, MachineRole, MachineSpec
+from butler.api.shared import ProviderRef
 from butler.engines.capi.kinds import Cluster
 from butler.engines.kamaji.kinds import TenantControlPlane
 from butler.local import doctor, status
@@ -23,6 +25,7 @@ from kubekit.client.config import Config, Impersonation
 from kubekit.client.protocol import Client
 from kubekit.model import crd
 from kubekit.model.crd import DEFINITION
+from kubekit.model.resource import ObjectMeta
 from kubekit.runtime.leader import LEASE
 from kubekit.server.client import DirectClient
 from kubekit.server.serve.server import Server
@@ -162,3 +165,23 @@ async def test_a_platform_on_a_cluster_is_looked_at_by_its_kubeconfig(server: Se
         assert [one for one in findings if one.verdict is Verdict.FAIL and one.subject != "definitions"] == []
     after = await status.collect_on_cluster(server.kubeconfig)
     assert (after.running, after.problems[0].startswith("controllers: none leads")) == (False, True)
+
+
+async def test_a_remedy_for_a_platform_elsewhere_is_for_that_one(server: Server, tmp_path: Path) -> None:
+    async with attached(place_in(tmp_path), Options(delays=NONE), config_of(server), simulate=True):
+        pass
+    client = DirectClient(server.root)
+    spec = MachineSpec(
+        provider_ref=ProviderRef(name="lab"),
+        machine_name="cp-0",
+        role=MachineRole.WORKER,
+        cpu=1,
+        memory_mb=1024,
+        disk_gb=10,
+    )
+    await client.create(MachineRequest(metadata=ObjectMeta(name="cp-0", namespace="default"), spec=spec))
+    failed = {"status": {"phase": "Failed", "failureMessage": "no space"}}
+    await client.patch(MachineRequest, "cp-0", failed, "default", subresource="status")
+    (request,) = [one for one in await doctor.examine_cluster(server.kubeconfig) if one.subject == "requests"]
+    assert request.message == "default/cp-0 has failed: no space"
+    assert f"describe machinerequest cp-0 -n default --kubeconfig {server.kubeconfig}`" in request.remedy

@@ -51,6 +51,18 @@ def read(user: Shell, name: str, namespace: str = TENANTS) -> dict[str, Any]:
     return found
 
 
+def test_the_status_of_a_platform_tells_of_a_change_that_is_refused(user: Shell) -> None:
+    asked_for(user, "held", kubernetesVersion="v1.31.4")
+    user.kubectl("patch", "tc", "held", "-n", TENANTS, "--type=merge", "-p", '{"spec":{"kubernetesVersion":"v1.34.1"}}')
+    user.kubectl("wait", "tc", "held", "-n", TENANTS, "--for=condition=Ready=false", "--timeout=30s")
+    told = user.butleradm("status")
+    assert (told.code, f"a change of cluster {TENANTS}/held is refused; `butlerctl cluster why" in told.out) == (
+        1,
+        True,
+    )
+    user.butlerctl("cluster", "destroy", "held", "--yes")
+
+
 def test_a_cluster_whose_workers_nobody_counted_can_be_scaled(user: Shell) -> None:
     asked_for(user, "plain")
     assert read(user, "plain")["spec"]["workers"]["replicas"] == 1

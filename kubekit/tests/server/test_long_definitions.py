@@ -15,7 +15,7 @@ _TEXT = {"type": "string", "description": "A word or two. " * 10}
 
 
 def long_definition(*fields: str) -> dict[str, Any]:
-    properties = {"spec": {"type": "object", "properties": {name: _TEXT for name in fields}}}
+    properties = {"spec": {"type": "object", "properties": dict.fromkeys(fields, _TEXT)}}
     schema = {"openAPIV3Schema": {"type": "object", "properties": properties}}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",

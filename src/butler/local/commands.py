@@ -91,7 +91,7 @@ def up(
     wanted = process.Wanted(place, kubeconfig=kubeconfig.resolve() if kubeconfig else None, simulate=simulate, **given)
     running = place.running()
     if running is not None:
-        first_start.tell_that_it_runs(running)
+        first_start.tell_that_it_runs(wanted, running)
     elif background:
         asyncio.run(process.serve(wanted, process.go_to_background))
     elif detach:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
@@ -50,12 +51,13 @@ _ON_A_CLUSTER: tuple[Check, ...] = (
     cluster.leadership,
     inside.providers,
     inside.deletions,
+    inside.requests,
 )
 
 
 async def examine_cluster(path: Path) -> list[Finding]:
     """Make the checks that make sense for a platform on the cluster of a kubeconfig, wherever it runs."""
-    place = Home(home() / "attached")
+    place = Home(home() / "attached", f" --kubeconfig {shlex.quote(str(path))}")
     try:
         config = kubeconfig.load(path)
     except InvalidConfiguration as error:

@@ -18,11 +18,17 @@ from .platform import Platform
 from .process import Wanted
 
 
-def tell_that_it_runs(running: Running) -> None:
-    """For those who start what runs already."""
+def tell_that_it_runs(wanted: Wanted, running: Running) -> None:
+    """For those who start what runs already, and who may want it to be elsewhere."""
     since = f"{running.started:%Y-%m-%d %H:%M} UTC"
     click.echo(f"Butler runs already, as process {running.pid} since {since}.", err=True)
     messages.tell_where(running, demo=Home(Path(running.data)).kubeconfig_of(first_cluster.NAME).exists())
+    there = wanted.place.remembered()
+    asked = (("host", wanted.host, there.host), ("port", wanted.port, there.port))
+    flags = "".join(f" --{name} {value}" for name, value, there in asked if value and value != there)
+    if flags:
+        restart = advice.restart(wanted.place.flag, flags)
+        click.echo(f"\nIt stays where it is; `{restart}` starts it anew.", err=True)
 
 
 def in_background(wanted: Wanted) -> None:

@@ -87,6 +87,8 @@ class Home:
     """The data directory of one platform and what is where in it."""
 
     data: Path
+    elsewhere: str = ""
+    """The flag by which commands reach a platform whose controllers may run on another computer."""
 
     @property
     def kubeconfig(self) -> Path:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 
-from butler import advice, app
+from butler import app
 from butler.api import KINDS
 from butler.api.model import AGENT
 from butler.api.shared import SYSTEM_NAMESPACE
@@ -72,7 +72,7 @@ class Options:
         return (
             f"Other computers reach it at {server.url}: the platform's API and those of all its clusters.",
             "Whoever shows no certificate or token is refused; whoever has one of its kubeconfigs gets in.",
-            f"Only this computer reaches the health of the controllers. `{advice.start_locally()}` closes it again.",
+            "Only this computer reaches the health of the controllers. A start with --host 127.0.0.1 closes it again.",
         )
 
     def world(self, server: Server, place: Home) -> AbstractAsyncContextManager[simulated.World]:

@@ -129,11 +129,10 @@ async def _platform(wanted: Wanted) -> AsyncIterator[Platform]:
                 wanted.place.remember(structs.replace(wanted.place.remembered(), port=platform.port, host=host))
             yield platform
     except OSError as error:
-        other = f"choose another with --host, or this computer alone: `{advice.start_locally(wanted.place.flag)}`"
         if isinstance(error, socket.gaierror):
-            raise click.ClickException(f"{host} is not known: {error.strerror}; {other}") from error
+            raise click.ClickException(f"{host} is not known: {error.strerror}; name another with --host") from error
         if error.errno == errno.EADDRNOTAVAIL:
-            raise click.ClickException(f"{host} is no address of this computer; {other}") from error
+            raise click.ClickException(f"{host} is no address of this computer; name another with --host") from error
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):
             raise
         why = "is used by another program" if error.errno == errno.EADDRINUSE else "may not be used"

@@ -13,6 +13,7 @@ from msgspec import Struct
 from butler import advice
 from butler.api.cluster import ClusterPhase, TenantCluster
 from butler.api.model import AGENT
+from butler.cli.live.progress import refusal_of
 from butler.cli.output import document
 from butler.engines.capi.kinds import Machine
 from kubekit.client import kubeconfig
@@ -121,6 +122,8 @@ async def _count(report: Report, client: Client, where: str) -> None:
     report.machines = dict(sorted(Counter(machine.status.phase or "Pending" for machine in machines).items()))
     failed = [cluster.key for cluster, phase in zip(clusters, phases, strict=True) if phase is ClusterPhase.FAILED]
     report.problems += [f"cluster {key} has failed; `{advice.why(key, where)}` says why" for key in failed]
+    refused = [one.key for one in clusters if one.key not in failed and refusal_of(one)]
+    report.problems += [f"a change of cluster {key} is refused; `{advice.why(key, where)}` says why" for key in refused]
 
 
 def _size(directory: Path) -> int:

@@ -295,7 +295,9 @@ class Controller:
 
     def _record(self, obj: Any, note: Note) -> None:
         if self.reconciler.journal is not None:
-            self.reconciler.journal.info("%s %s: %s", key_of(obj), note.reason, " ".join(note.message.split()))
+            level = logging.WARNING if note.type == "Warning" else logging.INFO
+            text = " ".join(note.message.split())
+            self.reconciler.journal.log(level, "%s %s: %s", key_of(obj), note.reason, text)
         self._tools.recorder.record(obj, self.reconciler.kind, note, self.reconciler.source)
 
     async def _patch(self, key: str, obj: Any, change: dict[str, Any], form: Kind, subresource: str = "") -> Any:

@@ -41,7 +41,8 @@ async def why(session: Session, name: str, output: str) -> None:
     for title, value in facts.items():
         if value:
             click.echo(f"  {title.ljust(12)} {plain(value)}")
-    for number, link in enumerate(found.chain):
+    # What stands there already need not be said again.
+    for number, link in enumerate(found.chain if found.chain != (found.waiting_for,) else ()):
         click.echo(f"  {'because' if number == 0 else '       '}      {'  ' * bool(number)}{plain(link)}")
     if found.next_command:
         click.echo(f"\nNext:\n  {found.next_command}")

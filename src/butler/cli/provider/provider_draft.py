@@ -73,10 +73,11 @@ def drafted(session: Session, name: str | None, kind: str | None, given: Mapping
         draft = merged(draft, change)
     meta, spec = draft["metadata"], draft["spec"]
     name = name or meta.get("name")
-    if not name:
-        raise click.UsageError("a provider needs a NAME, as an argument or in the file")
+    missing = [] if name else ["a provider needs a NAME, as an argument or in the file"]
     if not (spec.get("provider") or spec.get("type")):
-        raise click.UsageError(f"--type is missing; it is one of {', '.join(section_flags.TYPES)}")
+        missing.append(f"--type is missing; it is one of {', '.join(section_flags.TYPES)}")
+    if missing:
+        raise click.UsageError("\n".join(missing))
     namespace = session.wishes.namespace or meta.get("namespace") or namespace_of(session)
     draft["metadata"] = {**meta, "name": name, "namespace": namespace}
     draft.pop("status", None)

@@ -141,8 +141,10 @@ def _refused(cluster: TenantCluster, message: str, problems: Sequence[FieldError
         command = advice.list_providers(flags.api)
     elif "spec.teamRef" in about:
         command = advice.list_teams(flags.kubectl)
+    goes_on = cluster.status.accepted_spec is not None
+    said = "goes on as it was: its change is refused" if goes_on else "cannot be made as it is written"
     return Explanation(
-        summary=f"{cluster.metadata.name} cannot be made as it is written",
+        summary=f"{cluster.metadata.name} {said}",
         waiting_for=message,
         since=_since(cluster, Acceptance.condition),
         whose=Whose.OWNER.value,

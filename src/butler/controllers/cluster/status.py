@@ -130,9 +130,9 @@ def _phase_note(old: TenantClusterStatus, new: TenantClusterStatus) -> Sequence[
         case ClusterPhase.PROVISIONING if old.phase in {None, ClusterPhase.PENDING, ClusterPhase.FAILED}:
             return [Note("ClusterProvisioning", f"its parts are made in namespace {new.tenant_namespace}")]
         case ClusterPhase.RUNNING if old.phase is not ClusterPhase.UPDATING:
-            return [Note("ClusterReady", f"{new.worker_nodes_ready} workers are ready")]
+            return [Note("ClusterReady", f"workers ready: {new.worker_nodes_ready}")]
         case ClusterPhase.RUNNING:
-            return [Note("ClusterUpdated", f"{new.worker_nodes_ready} workers are ready")]
+            return [Note("ClusterUpdated", f"workers ready: {new.worker_nodes_ready}")]
         case ClusterPhase.UPDATING:
             return [Note("ClusterUpdating", ready.message if ready else "")]
         case ClusterPhase.DELETING:

@@ -153,12 +153,12 @@ def _trouble_of(request: MachineRequest, since: datetime) -> tuple[str, bool] | 
 
 def _where(place: Home) -> str:
     running = place.running()
-    return running.where if running is not None else ""
+    return place.elsewhere or (running.where if running is not None else "")
 
 
 def _kubectl(place: Home) -> str:
     running = place.running()
-    return running.kubectl_where if running is not None else ""
+    return place.elsewhere or (running.kubectl_where if running is not None else "")
 
 
 def _is_older(moment: datetime | None, since: datetime) -> bool:
