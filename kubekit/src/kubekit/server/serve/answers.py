@@ -73,14 +73,20 @@ class View:
 
 def respond(body: bytes, status: int = 200, *, layout: Layout = PLAIN, warnings: Iterable[str] = ()) -> Response:
     """JSON bytes as a response, brought into YAML or protobuf or indented where the client wants that."""
-    if layout.is_protobuf:
-        body = protobuf.encode(json_values.decode(body))
-    elif layout.is_yaml:
-        body = yaml_text.encode(json_values.decode(body))
+    if layout.is_protobuf or layout.is_yaml:
+        body = _encoded(json_values.decode(body), layout)
     elif layout.pretty:
         body = msgspec.json.format(body, indent=2)
     elif not body.endswith(b"\n"):
         body += b"\n"
+    return _response(body, status, layout, warnings)
+
+
+def _encoded(obj: Any, layout: Layout) -> bytes:
+    return protobuf.encode(obj) if layout.is_protobuf else yaml_text.encode(obj)
+
+
+def _response(body: bytes, status: int, layout: Layout, warnings: Iterable[str]) -> Response:
     response = Response(body=body, status=status, headers=UNCACHED, content_type=_content_type(layout))
     _warn(response, warnings)
     return response
@@ -122,7 +128,21 @@ def made(resource: Resource, obj: Object, view: View, *, warnings: Iterable[str]
 def document(obj: Any, status: int = 200, *, view: View | None = None, warnings: Iterable[str] = ()) -> Response:
     """A value that was made for this answer."""
     layout = view.layout if view is not None else PLAIN
+    if layout.is_protobuf or layout.is_yaml:
+        return _response(_encoded(obj, layout), status, layout, warnings)
     return respond(msgspec.json.encode(obj), status, layout=layout, warnings=warnings)
+
+
+async def in_pieces(request: BaseRequest, response: Response) -> StreamResponse:
+    """The same answer; a long one is sent as fast as the client takes it, since TLS copies what it is given."""
+    body = response.body
+    if not isinstance(body, bytes) or len(body) <= _PIECE:
+        return response
+    streamed = StreamResponse(status=response.status, headers=response.headers)
+    await _begin(streamed, request)
+    await _send(streamed, body)
+    await streamed.write_eof()
+    return streamed
 
 
 def refusal(error: ApiError, layout: Layout = PLAIN, warnings: Iterable[str] = ()) -> Response:
