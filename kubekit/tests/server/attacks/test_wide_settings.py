@@ -141,3 +141,30 @@ async def test_nobody_waits_for_a_long_selector_in_a_query(api: Api, query: str)
         assert (await api("POST", MAPS, made)).status == 201
     async with watched():
         assert (await api("GET", f"{MAPS}?{query.replace(' ', '%20')}")).status == 200
+
+
+@pytest.mark.timeout(120)
+async def test_nobody_waits_for_documents_about_a_wide_kind(api: Api) -> None:
+    made = definition("kettles", "Kettle", "Namespaced")
+    named = {f"p{i}": {"type": "string", "description": f"Part {i}."} for i in range(15_000)}
+    spec = {"type": "object", "properties": named}
+    made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"] = {"spec": spec}
+    assert (await api("POST", CRDS, made)).status == 201
+    while (await api("GET", KETTLES)).status == 404:
+        pass
+    old = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+    for path, accept in (
+        ("/openapi/v3", JSON),
+        ("/openapi/v3/apis/example.com/v1", JSON),
+        ("/openapi/v2", JSON),
+        ("/openapi/v2", old),
+    ):
+        for encoding in ("gzip", "identity"):
+            async with watched():
+                headers = {"Accept": accept, "Accept-Encoding": encoding}
+                async with api.session.get(f"{api.url}{path}", headers=headers, auto_decompress=False) as answered:
+                    length = 0
+                    async for piece in answered.content.iter_any():
+                        length += len(piece)
+            assert answered.status == 200
+            assert length > 100

@@ -139,6 +139,7 @@ async def in_pieces(request: BaseRequest, response: Response) -> StreamResponse:
     if not isinstance(body, bytes) or len(body) <= _PIECE:
         return response
     streamed = StreamResponse(status=response.status, headers=response.headers)
+    streamed.content_length = len(body)
     await _begin(streamed, request)
     await _send(streamed, body)
     await streamed.write_eof()
