@@ -16,7 +16,7 @@ from kubekit.model.resource import Object
 from kubekit.server.kinds import protobuf
 from kubekit.server.kinds.documents.negotiation import Form, Representation
 from kubekit.server.objects.go import yaml_text
-from kubekit.server.objects.long_work import Bench
+from kubekit.server.objects.long_work import LARGE, Bench
 from kubekit.server.objects.request import Answer, with_type
 from kubekit.server.objects.resource import Resource
 from kubekit.server.pipeline.reads import Listing
@@ -310,7 +310,7 @@ def _shown(resource: Resource, obj: Object, view: View, *, headers: bool = True)
     return obj
 
 
-async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamResponse:
+async def stream(request: BaseRequest, watch: Watch, view: View, bench: Bench) -> StreamResponse:
     """Send a watch until it ends or the client is gone."""
     content_type = f"{protobuf.CONTENT_TYPE};stream=watch" if view.representation.is_protobuf else "application/json"
     response = _streamed(view, content_type)
@@ -321,6 +321,8 @@ async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamRespon
     def push(batch: Batch) -> bool:
         nonlocal is_first
         if transport is None or transport.is_closing() or transport.get_write_buffer_size() > _PUSH_LIMIT:
+            return False
+        if not is_plain and batch.size > LARGE:
             return False
         data = batch.lines(watch.resource) if is_plain else _frames(watch.resource, batch, view, is_first)
         if len(data) > _LARGEST_PUSH:
@@ -333,7 +335,10 @@ async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamRespon
     try:
         async for batch in signals:
             if batch.signals:
-                data = batch.lines(watch.resource) if is_plain else _frames(watch.resource, batch, view, is_first)
+                if is_plain:
+                    data = batch.lines(watch.resource)
+                else:
+                    data = await bench.do(batch.size, _frames, watch.resource, batch, view, is_first)
                 is_first = False
                 await _send(response, data)
         await response.write_eof()

@@ -252,7 +252,7 @@ async def _watch(call: Call) -> StreamResponse:
     if call.target.name:
         options = options.narrowed_to(call.target.name)
     watch = Watch(call.space, call.space.hub, call.target.resource, call.target.namespace, options)
-    return await answers.stream(call.request, watch, view)
+    return await answers.stream(call.request, watch, view, call.space.bench)
 
 
 async def _create(call: Call) -> StreamResponse:
