@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from butler.api.model import MOST_PODS
 from butler.simulation.workloads.jobs.kinds import Job
-from butler.simulation.workloads.kinds import Deployment, ReplicaSet, StatefulSet
-from tests.simulation.workloads.test_sets_and_jobs import stateful_set
-from tests.simulation.workloads.world import World, deployment, job
+from butler.simulation.workloads.kinds import DaemonSet, Deployment, ReplicaSet, StatefulSet
+from kubekit.model.resource import Address
+from tests.simulation.workloads.test_sets_and_jobs import daemon_set, stateful_set
+from tests.simulation.workloads.world import Object, World, deployment, job
 
 FAR_TOO_MANY = 200_000
+QUOTAS = Address("", "v1", "ResourceQuota", "resourcequotas", True)
 
 
 @pytest.mark.timeout(400)
@@ -30,3 +35,23 @@ async def test_no_kind_of_workload_gets_more(world: World) -> None:
         await world.add(StatefulSet, stateful_set(FAR_TOO_MANY, podManagementPolicy="Parallel"))
         await world.settled(5)
         assert len(await world.pods()) <= MOST_PODS + 500
+
+
+@pytest.mark.parametrize(
+    ("kind", "make"),
+    [
+        (DaemonSet, daemon_set),
+        (StatefulSet, lambda: stateful_set(2)),
+        (Deployment, lambda: deployment(replicas=2)),
+    ],
+    ids=["DaemonSet", "StatefulSet", "Deployment"],
+)
+async def test_whoever_found_no_room_asks_again(world: World, kind: type[Any], make: Callable[[], Object]) -> None:
+    async with world.running():
+        await world.add(QUOTAS, {"metadata": {"name": "few", "namespace": "default"}, "spec": {"hard": {"pods": "1"}}})
+        await world.add(kind, make())
+        await world.settled()
+        assert len(await world.pods()) == 1
+        await world.delete(QUOTAS, "few")
+        await world.settled(600)
+        assert len(await world.pods()) == 2

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kubekit.testing.watchdog import watched
 from tests.http_api import Api
+from tests.server.attacks import payloads
 from tests.server.attacks.payloads import KETTLES, ROLES
+from tests.server.attacks.test_hostile_start import served
 from tests.server.custom import definition
-from tests.server.wire import APPLY, MAPS, MERGE_PATCH
+from tests.server.wire import APPLY, JSON, MAPS, MERGE_PATCH, YAML
 
 pytestmark = pytest.mark.usefixtures("as_served")
 
@@ -50,15 +54,13 @@ async def test_nobody_waits_for_a_small_object_of_a_wide_kind(api: Api, kind: st
         assert (await api("PATCH", f"{KETTLES}/a?fieldManager=me", applied, APPLY)).status == 200
 
 
-@pytest.mark.timeout(120)
-async def test_nobody_waits_for_who_has_very_many_rights(api: Api) -> None:
-    """Each request looks through all of them once, and again after any of them has changed."""
-    words = {"apiGroups": ["a"], "resources": ["b"], "verbs": ["c"]}
+async def grant_many(api: Api) -> None:
+    """180,000 rules, each of its own, for one user."""
     reference = {"kind": "ClusterRole", "apiGroup": RBAC}
     subject = {"kind": "User", "name": "many", "apiGroup": RBAC}
-    assert (await api("GET", MAPS, Impersonate_User="many")).status == 403
     for number in range(60):
-        role = {"metadata": {"name": f"r{number}"}, "rules": [words] * 3000}
+        rules = [{"apiGroups": ["a"], "resources": [f"b{number}-{i}"], "verbs": ["c"]} for i in range(3000)]
+        role = {"metadata": {"name": f"r{number}"}, "rules": rules}
         binding = {
             "metadata": {"name": f"r{number}"},
             "roleRef": {**reference, "name": f"r{number}"},
@@ -66,9 +68,49 @@ async def test_nobody_waits_for_who_has_very_many_rights(api: Api) -> None:
         }
         assert (await api("POST", ROLES, role)).status == 201
         assert (await api("POST", BINDINGS, binding)).status == 201
+
+
+@pytest.mark.timeout(120)
+async def test_nobody_waits_for_who_has_very_many_rights(api: Api) -> None:
+    """Each request looks through all of them once, and again after any of them has changed."""
+    assert (await api("GET", MAPS, Impersonate_User="many")).status == 403
+    await grant_many(api)
     async with watched():
         for path in (MAPS, "/metrics", f"{MAPS}/a"):
             assert (await api("GET", path, Impersonate_User="many")).status == 403
+
+
+@pytest.mark.timeout(120)
+async def test_nobody_waits_for_very_many_rights_after_a_start(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        await grant_many(api)
+    async with served(tmp_path) as api:
+        assert (await api("GET", MAPS)).status == 200
+        async with watched():
+            assert (await api("GET", MAPS, Impersonate_User="many")).status == 403
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("accept", [JSON, YAML, payloads.PROTOBUF], ids=["json", "yaml", "protobuf"])
+async def test_nobody_waits_for_who_asks_for_all_of_very_many_rights(api: Api, accept: str) -> None:
+    await grant_many(api)
+    own = {"kind": "SelfSubjectRulesReview", "spec": {"namespace": "default"}}
+    attributes = {"verb": "c", "group": "a", "resource": "b59-2999"}
+    question = {"kind": "SubjectAccessReview", "spec": {"user": "many", "resourceAttributes": attributes}}
+    path = REVIEWS.rpartition("/")[0]
+    async with watched():
+        answer = await api("POST", f"{path}/subjectaccessreviews", question)
+        assert (answer.status, answer.body["status"]["allowed"]) == (201, True)
+    async with watched():
+        headers = {"Impersonate-User": "many", "Accept": accept}
+        body = BytesIO(json.dumps(own).encode())
+        url = f"{api.url}{path}/selfsubjectrulesreviews"
+        async with api.session.post(url, data=body, headers={**headers, "Content-Type": JSON}) as answered:
+            length = 0
+            async for piece in answered.content.iter_any():
+                length += len(piece)
+    assert answered.status == 201
+    assert length > 180_000 * 10
 
 
 @pytest.mark.timeout(120)
@@ -99,3 +141,30 @@ async def test_nobody_waits_for_a_long_selector_in_a_query(api: Api, query: str)
         assert (await api("POST", MAPS, made)).status == 201
     async with watched():
         assert (await api("GET", f"{MAPS}?{query.replace(' ', '%20')}")).status == 200
+
+
+@pytest.mark.timeout(120)
+async def test_nobody_waits_for_documents_about_a_wide_kind(api: Api) -> None:
+    made = definition("kettles", "Kettle", "Namespaced")
+    named = {f"p{i}": {"type": "string", "description": f"Part {i}."} for i in range(15_000)}
+    spec = {"type": "object", "properties": named}
+    made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"] = {"spec": spec}
+    assert (await api("POST", CRDS, made)).status == 201
+    while (await api("GET", KETTLES)).status == 404:
+        pass
+    old = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+    for path, accept in (
+        ("/openapi/v3", JSON),
+        ("/openapi/v3/apis/example.com/v1", JSON),
+        ("/openapi/v2", JSON),
+        ("/openapi/v2", old),
+    ):
+        for encoding in ("gzip", "identity"):
+            async with watched():
+                headers = {"Accept": accept, "Accept-Encoding": encoding}
+                async with api.session.get(f"{api.url}{path}", headers=headers, auto_decompress=False) as answered:
+                    length = 0
+                    async for piece in answered.content.iter_any():
+                        length += len(piece)
+            assert answered.status == 200
+            assert length > 100

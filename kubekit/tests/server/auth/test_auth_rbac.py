@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +16,7 @@ from kubekit.errors import BadRequest, Forbidden, NotFound
 from kubekit.model.resource import Object
 from kubekit.server.access.coverage import uncovered
 from kubekit.server.access.escalation import confirm_no_escalation
-from kubekit.server.access.rbac import Attributes, Decision, Rbac, forbidden
+from kubekit.server.access.rbac import Attributes, Decision, Rbac, Stored, forbidden
 from kubekit.server.access.rules import Rule, aggregated_rules
 from kubekit.server.objects.user import NOBODY, UserInfo
 from tests.server.auth.world import binding, group, rbac_of, role, rule, user
@@ -360,3 +363,52 @@ def test_what_covered_rules_allow_was_allowed_before(
         return one.matches_resource(word, word, word, subresource) and (not one.names or name in one.names)
 
     assert not granted(wanted) or any(granted(one) for one in owned)
+
+
+async def test_what_changes_while_roles_are_read_is_so() -> None:
+    """Whatever was read of an object before it changed, and whoever asks before all is read."""
+    old = [role(name, rule("get", name)) for name in ("a", "b", "c")]
+    objects = [*old, *(binding(name, name, user("bob")) for name in ("a", "b", "c"))]
+
+    def stored() -> Iterator[Stored]:
+        for number, obj in enumerate(objects):
+            yield Stored(obj["kind"], "", obj["metadata"]["name"], partial(dict, obj))
+            if number == 0:
+                rbac.upsert("ClusterRole", role("a", rule("get", "more")))
+                rbac.upsert("ClusterRole", role("c", rule("get", "more")))
+                rbac.remove("ClusterRoleBinding", "", "b")
+            if number == 4:
+                assert rbac.wants_changes
+
+    rbac = Rbac(stored=stored)
+    assert not rbac.wants_changes
+    await asyncio.gather(rbac.load(), rbac.load())
+    allowed = [
+        word for word in ("a", "b", "c", "more") if rbac.authorize(Attributes(BOB, "get", resource=word)).allowed
+    ]
+    assert (rbac.is_loaded, allowed) == (True, ["more"])
+
+
+async def test_roles_are_read_to_the_end_for_who_cannot_wait() -> None:
+    objects = [role("a", rule("get", "a")), binding("a", "a", user("bob"))]
+    rbac = Rbac(stored=lambda: [Stored(obj["kind"], "", "a", partial(dict, obj)) for obj in objects])
+    loading = asyncio.ensure_future(rbac.load())
+    await asyncio.sleep(0)
+    assert not rbac.is_loaded
+    assert rbac.authorize(Attributes(BOB, "get", resource="a")).allowed
+    await loading
+
+
+async def test_a_failure_while_roles_are_read_is_not_the_end_of_them() -> None:
+    objects, failures = [role("a", rule("get", "a")), binding("a", "a", user("bob"))], [OSError("disk")]
+
+    def stored() -> Iterator[Stored]:
+        for obj in objects:
+            yield Stored(obj["kind"], "", "a", partial(dict, obj))
+            if failures:
+                raise failures.pop()
+
+    rbac = Rbac(stored=stored)
+    with pytest.raises(OSError, match="disk"):
+        await rbac.load()
+    assert rbac.authorize(Attributes(BOB, "get", resource="a")).allowed

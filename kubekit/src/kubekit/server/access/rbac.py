@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from kubekit.clock import give_way
 from kubekit.errors import Details, Forbidden
 from kubekit.model.resource import Object
+from kubekit.server.objects.damage import passing_over
 from kubekit.server.objects.user import UserInfo, service_account_name
 
 from .rules import Rule, rules_of
@@ -98,14 +100,27 @@ class _Answer:
         return self.always or self.otherwise
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A role or a binding that is there before anybody has wanted to know."""
+
+    kind: str
+    namespace: str
+    name: str
+    read: Callable[[], Object]
+    """Raises ValueError for one that was damaged."""
+
+
 class Rbac:
     """The roles and bindings of one space. Bindings are found by subject, answers are kept until a role changes."""
 
-    def __init__(
-        self, capacity: int = 20_000, stored: Callable[[], Iterable[tuple[str, Object]]] | None = None
-    ) -> None:
-        """`stored` answers the objects there are, each with its kind; it is asked when someone wants to know."""
+    def __init__(self, capacity: int = 20_000, stored: Callable[[], Iterable[Stored]] = tuple) -> None:
+        """`stored` answers the objects there are, one after the other; it is asked when someone wants to know."""
         self._capacity, self._stored = capacity, stored
+        self._unread: Iterator[Stored] | None = None
+        self._changed: set[tuple[str, str, str]] = set()
+        """What has changed since somebody began to read what is stored: of that, what is read is no longer so."""
+        self.is_loaded = False
         self._roles: dict[tuple[str, str], list[Rule]] = {}
         self._bindings: dict[tuple[str, str], _Binding] = {}
         self._by_subject: dict[tuple[str, str, str], dict[str, _Binding]] = {}
@@ -121,18 +136,47 @@ class Rbac:
         """Whether it may take more than a moment to go through all that somebody has."""
         return self._count > _MANY
 
-    @property
-    def is_loaded(self) -> bool:
-        """Whether anyone has wanted to know; until then changes need not be told."""
-        return self._stored is None
+    async def load(self) -> None:
+        """Read what is stored before it is asked for, others having a turn between two roles."""
+        while not self.is_loaded:
+            self._read_next()
+            await give_way()
 
     def _load(self) -> None:
-        stored, self._stored = self._stored, None
-        for kind, obj in stored() if stored is not None else ():
-            self.upsert(kind, obj)
+        while not self.is_loaded:
+            self._read_next()
+
+    @property
+    def wants_changes(self) -> bool:
+        """Whether anyone has wanted to know; until then changes need not be told."""
+        return self.is_loaded or self._unread is not None
+
+    def _read_next(self) -> None:
+        if self._unread is None:
+            self._unread = iter(self._stored())
+        try:
+            one = next(self._unread, None)
+        except Exception:
+            # Whoever asks next begins anew.
+            self._unread = None
+            raise
+        if one is None:
+            self._unread, self.is_loaded = None, True
+            self._changed.clear()
+        elif (one.kind, one.namespace, one.name) not in self._changed:
+            with passing_over(one.kind, f"{one.namespace}/{one.name}".lstrip("/")):
+                self._take_in(one.kind, one.read())
 
     def upsert(self, kind: str, obj: Object) -> None:
         """Take in a ClusterRole, Role, ClusterRoleBinding or RoleBinding; other kinds are ignored."""
+        self._note(kind, obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+        self._take_in(kind, obj)
+
+    def _note(self, kind: str, namespace: str, name: str) -> None:
+        if self._unread is not None:
+            self._changed.add((kind, namespace, name))
+
+    def _take_in(self, kind: str, obj: Object) -> None:
         metadata = obj["metadata"]
         key = metadata.get("namespace", ""), metadata["name"]
         self._forget()
@@ -146,6 +190,7 @@ class Rbac:
 
     def remove(self, kind: str, namespace: str, name: str) -> None:
         """Forget an object; nothing happens when it is not known."""
+        self._note(kind, namespace, name)
         self._forget()
         if kind in {"ClusterRole", "Role"}:
             self._count -= len(self._roles.pop((namespace, name), ()))
@@ -161,8 +206,7 @@ class Rbac:
         user = attributes.user
         if user.is_master:
             return ALLOWED
-        if self._stored is not None:
-            self._load()
+        self._load()
         if attributes.path is not None:
             return self._path_answer(user, attributes.verb, attributes.path).decide("")
         key = (

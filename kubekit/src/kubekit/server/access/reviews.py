@@ -93,7 +93,7 @@ def self_subject_rules_review(request: Object, user: UserInfo, rbac: Rbac) -> Ob
         raise BadRequest("no namespace on request")
     rules, missing = rbac.rules_for(user, namespace)
     status: dict[str, Any] = {
-        "resourceRules": [{**rule.wire()} for rule in rules if rule.resources],
+        "resourceRules": [rule.wire() for rule in rules if rule.resources],
         "nonResourceRules": [
             {"verbs": list(rule.verbs), "nonResourceURLs": list(rule.urls)} for rule in rules if rule.urls
         ],

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from kubekit.model.resource import Object
 from kubekit.model.selectors import LabelSelector, from_label_selector
@@ -13,9 +14,8 @@ from kubekit.model.selectors import LabelSelector, from_label_selector
 ALL = "*"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One entry of a role's `rules`."""
+class Rule(msgspec.Struct, frozen=True, gc=False):
+    """One entry of a role's `rules`. There may be very many, and none is ever part of a circle."""
 
     verbs: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()

@@ -66,7 +66,9 @@ class WebhookClient:
         limit = f"?timeout={int(patience)}s"
         if client.get("url"):
             return f"{client['url']}{limit}", f"{client['url']}{limit}", ""
-        service = client["service"]
+        service = client.get("service") or {}
+        if not (service.get("name") and service.get("namespace")):
+            raise CallFailed("the configuration names neither a URL nor a service")
         name = f"{service['name']}.{service['namespace']}.svc"
         return f"https://{name}:{service.get('port', 443)}{service.get('path', '')}{limit}", "", name
 

@@ -44,8 +44,9 @@ class Webhook:
 
 
 def parse(configuration: str, obj: Object) -> list[Webhook]:
-    """The webhooks of a Validating- or MutatingWebhookConfiguration."""
-    return [_webhook(configuration, position, hook) for position, hook in enumerate(obj.get("webhooks") or ())]
+    """The webhooks of a Validating- or MutatingWebhookConfiguration. One without rules wants to see nothing."""
+    hooks = enumerate(obj.get("webhooks") or ())
+    return [_webhook(configuration, position, hook) for position, hook in hooks if hook.get("rules")]
 
 
 def _webhook(configuration: str, position: int, hook: Object) -> Webhook:

@@ -128,6 +128,9 @@ class Matcher:
         self.selective = bool(labels) or bool(fields)
         self._needs_all = any(not path.startswith("metadata.") for path, _, _ in fields.terms)
 
+    def matching(self, values: list[bytes]) -> list[bytes]:
+        return [value for value in values if self.matches_value(value)]
+
     def matches_value(self, value: bytes) -> bool:
         if self._needs_all:
             return self.matches(json_values.decode(value))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from kubekit.errors import FieldError
 from kubekit.model.resource import Object
 from kubekit.server.kinds.network import addresses
+from kubekit.server.objects.damage import passing_over
 from kubekit.server.objects.request import Target
 
 SERVICE_NETWORK = "10.96.0.0/12"
@@ -50,7 +51,8 @@ class ServiceAddresses:
     def _load(self) -> None:
         stored, self._stored = self._stored, None
         for key, obj in stored() if stored is not None else ():
-            self._note(key, obj)
+            with passing_over(_SERVICES, key):
+                self._note(key, obj)
 
     def _note(self, key: str, obj: Object | None) -> None:
         self._ips = {ip: holder for ip, holder in self._ips.items() if holder != key}

@@ -19,6 +19,7 @@ from kubekit.server.objects.cel.rights import Asked, Decision
 from kubekit.server.objects.long_work import Bench
 from kubekit.server.objects.request import Target
 from kubekit.server.objects.resource import Resource
+from kubekit.server.objects.schema.decoding import Malformed
 from kubekit.server.objects.user import AUTHENTICATED, UserInfo, service_account_groups, service_account_name
 from kubekit.server.store.rows import Row
 from kubekit.server.store.store import Store
@@ -85,6 +86,15 @@ class Space(Host):
 
     async def shown(self, resource: Resource, row: Row) -> bytes:
         return await self.converter.value(resource, row)
+
+    def undamaged(self, resource: Resource, row: Row) -> Object:
+        """A stored object of a built-in kind, each field of which is what it should be. Raises Malformed."""
+        obj = row.decode()
+        metadata, name = obj.get("metadata"), row.key.rpartition("/")[2]
+        if not isinstance(metadata, dict) or metadata.get("name") != name:
+            raise Malformed(f"metadata.name is not {name}")
+        self.checks(resource).decode(obj)
+        return obj
 
     def shape(self, resource: Resource, obj: Object) -> None:
         checks = self.checks(resource)

@@ -19,6 +19,7 @@ import msgspec
 from kubekit.errors import ApiError
 from kubekit.model.resource import Object
 from kubekit.server.kinds.builtin.go_shape import shape_of_kind
+from kubekit.server.objects.long_work import LARGE
 from kubekit.server.objects.request import WatchOptions
 from kubekit.server.objects.resource import Resource
 from kubekit.server.store.changes import Change
@@ -70,6 +71,10 @@ class Batch:
     def __init__(self, signals: list[Signal]) -> None:
         self.signals = signals
         self._lines: bytes | None = None
+
+    @property
+    def size(self) -> int:
+        return sum(len(signal.value) for signal in self.signals)
 
     def lines(self, resource: Resource) -> bytes:
         """The batch as it goes over the wire; made once for all watchers it is handed to."""
@@ -295,7 +300,7 @@ class Watch:
                 events = [await self._as_asked(event) for event in events]
             if events is None:
                 return
-            signals = [signal for signal in map(self._signal, events) if signal is not None]
+            signals = await self._space.bench.do(self._effort(events), self._signals, events)
             if signals:
                 yield Batch(signals)
             if events and watcher.is_behind:
@@ -320,11 +325,9 @@ class Watch:
             )
             revision = page.revision
             values = await values_of(self._space, self.resource, page.rows)
-            matching = [
-                Signal("ADDED", value)
-                for value in values
-                if not self._matcher.selective or self._matcher.matches_value(value)
-            ]
+            if self._matcher.selective:
+                values = await self._space.bench.do(sum(map(len, values)), self._matcher.matching, values)
+            matching = [Signal("ADDED", value) for value in values]
             for start in range(0, max(1, len(matching)), _TOGETHER):
                 yield Batch(matching[start : start + _TOGETHER]), revision
             if not page.more:
@@ -346,8 +349,18 @@ class Watch:
         batch = news.batch(self.resource)
         if batch is None or not self._matcher.selective:
             return batch is not None and push(batch)
-        signals = [signal for signal in map(self._signal, news.events) if signal is not None]
+        if self._effort(news.events) > LARGE:
+            return False
+        signals = self._signals(news.events)
         return not signals or push(Batch(signals))
+
+    def _effort(self, events: list[Event]) -> int:
+        """How many bytes have to be looked into to find out what events are to this watch."""
+        both = (len(event.value) + len(event.previous_value or b"") for event in events)
+        return sum(both) if self._matcher.selective else 0
+
+    def _signals(self, events: list[Event]) -> list[Signal]:
+        return [signal for signal in map(self._signal, events) if signal is not None]
 
     def _signal(self, event: Event) -> Signal | None:
         """What an event is to this watch: with a selector, objects also come and go by changing."""

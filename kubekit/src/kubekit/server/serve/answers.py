@@ -16,7 +16,7 @@ from kubekit.model.resource import Object
 from kubekit.server.kinds import protobuf
 from kubekit.server.kinds.documents.negotiation import Form, Representation
 from kubekit.server.objects.go import yaml_text
-from kubekit.server.objects.long_work import Bench
+from kubekit.server.objects.long_work import LARGE, Bench
 from kubekit.server.objects.request import Answer, with_type
 from kubekit.server.objects.resource import Resource
 from kubekit.server.pipeline.reads import Listing
@@ -73,14 +73,20 @@ class View:
 
 def respond(body: bytes, status: int = 200, *, layout: Layout = PLAIN, warnings: Iterable[str] = ()) -> Response:
     """JSON bytes as a response, brought into YAML or protobuf or indented where the client wants that."""
-    if layout.is_protobuf:
-        body = protobuf.encode(json_values.decode(body))
-    elif layout.is_yaml:
-        body = yaml_text.encode(json_values.decode(body))
+    if layout.is_protobuf or layout.is_yaml:
+        body = _encoded(json_values.decode(body), layout)
     elif layout.pretty:
         body = msgspec.json.format(body, indent=2)
     elif not body.endswith(b"\n"):
         body += b"\n"
+    return _response(body, status, layout, warnings)
+
+
+def _encoded(obj: Any, layout: Layout) -> bytes:
+    return protobuf.encode(obj) if layout.is_protobuf else yaml_text.encode(obj)
+
+
+def _response(body: bytes, status: int, layout: Layout, warnings: Iterable[str]) -> Response:
     response = Response(body=body, status=status, headers=UNCACHED, content_type=_content_type(layout))
     _warn(response, warnings)
     return response
@@ -122,7 +128,22 @@ def made(resource: Resource, obj: Object, view: View, *, warnings: Iterable[str]
 def document(obj: Any, status: int = 200, *, view: View | None = None, warnings: Iterable[str] = ()) -> Response:
     """A value that was made for this answer."""
     layout = view.layout if view is not None else PLAIN
+    if layout.is_protobuf or layout.is_yaml:
+        return _response(_encoded(obj, layout), status, layout, warnings)
     return respond(msgspec.json.encode(obj), status, layout=layout, warnings=warnings)
+
+
+async def in_pieces(request: BaseRequest, response: Response) -> StreamResponse:
+    """The same answer; a long one is sent as fast as the client takes it, since TLS copies what it is given."""
+    body = response.body
+    if not isinstance(body, bytes) or len(body) <= _PIECE:
+        return response
+    streamed = StreamResponse(status=response.status, headers=response.headers)
+    streamed.content_length = len(body)
+    await _begin(streamed, request)
+    await _send(streamed, body)
+    await streamed.write_eof()
+    return streamed
 
 
 def refusal(error: ApiError, layout: Layout = PLAIN, warnings: Iterable[str] = ()) -> Response:
@@ -289,7 +310,7 @@ def _shown(resource: Resource, obj: Object, view: View, *, headers: bool = True)
     return obj
 
 
-async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamResponse:
+async def stream(request: BaseRequest, watch: Watch, view: View, bench: Bench) -> StreamResponse:
     """Send a watch until it ends or the client is gone."""
     content_type = f"{protobuf.CONTENT_TYPE};stream=watch" if view.representation.is_protobuf else "application/json"
     response = _streamed(view, content_type)
@@ -300,6 +321,8 @@ async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamRespon
     def push(batch: Batch) -> bool:
         nonlocal is_first
         if transport is None or transport.is_closing() or transport.get_write_buffer_size() > _PUSH_LIMIT:
+            return False
+        if not is_plain and batch.size > LARGE:
             return False
         data = batch.lines(watch.resource) if is_plain else _frames(watch.resource, batch, view, is_first)
         if len(data) > _LARGEST_PUSH:
@@ -312,7 +335,10 @@ async def stream(request: BaseRequest, watch: Watch, view: View) -> StreamRespon
     try:
         async for batch in signals:
             if batch.signals:
-                data = batch.lines(watch.resource) if is_plain else _frames(watch.resource, batch, view, is_first)
+                if is_plain:
+                    data = batch.lines(watch.resource)
+                else:
+                    data = await bench.do(batch.size, _frames, watch.resource, batch, view, is_first)
                 is_first = False
                 await _send(response, data)
         await response.write_eof()

@@ -10,10 +10,11 @@ from kubekit.server.kinds.documents import negotiation
 from kubekit.server.kinds.documents.discovery import version_info
 from kubekit.server.kinds.documents.document import Document
 from kubekit.server.objects import refusals
+from kubekit.server.objects.long_work import LARGE
 from kubekit.server.objects.user import NOBODY, UserInfo
 from kubekit.server.spaces.served_space import ServedSpace
 
-from . import queries
+from . import answers, queries
 from .answers import UNCACHED
 
 _HEALTH = ("healthz", "livez", "readyz")
@@ -47,16 +48,18 @@ class Documents:
                 body = msgspec.json.encode(openid_configuration(f"https://{request.host}{space.prefix}"))
                 return Response(body=body, content_type="application/json", headers=_FOR_AN_HOUR)
             case "/openapi/v2":
-                return _document(request, space.openapi.v2(accept))
+                await _prepare(space, "v2", accept)
+                return await _document(request, space, space.openapi.v2(accept))
             case "/openapi/v3":
-                return _document(request, space.openapi.index())
+                return await _document(request, space, space.openapi.index())
         if path.startswith(_OPENAPI):
+            await _prepare(space, path.removeprefix(_OPENAPI), accept)
             found = space.openapi.document(path.removeprefix(_OPENAPI), query.get("hash", ""), accept)
         else:
             pretty = negotiation.wants_pretty(query.get("pretty"), request.headers.get("User-Agent"))
             found = space.discovery.document(path, accept, pretty)
         if found is not None:
-            return _document(request, found)
+            return await _document(request, space, found)
         if path.startswith(_OPENAPI):
             return Response(status=404, headers=UNCACHED)
         root, *rest = path.split("/")[1:]
@@ -77,14 +80,20 @@ def _check_route(path: str, method: str, accept: str | None) -> None:
         raise negotiation.no_such_type("application/json")
 
 
-def _document(request: BaseRequest, document: Document) -> Response:
+async def _prepare(space: ServedSpace, path: str, accept: str | None) -> None:
+    """Make a document of OpenAPI where nobody waits for it; kinds may change while that is done."""
+    while (work := space.openapi.unmade(path, accept)) is not None:
+        await space.bench.do(LARGE + 1, work)
+
+
+async def _document(request: BaseRequest, space: ServedSpace, document: Document) -> StreamResponse:
     if document.is_known(request.headers.get("If-None-Match")):
         return Response(status=304, headers=document.headers)
     headers, body = document.headers, document.body
     if document.is_gzipped and "gzip" not in request.headers.get("Accept-Encoding", ""):
         headers.pop("Content-Encoding")
-        body = document.plain()
-    return Response(body=body, status=document.status, headers=headers)
+        body = await space.bench.do(len(body), document.plain)
+    return await answers.in_pieces(request, Response(body=body, status=document.status, headers=headers))
 
 
 def _health(space: ServedSpace, path: str, query: queries.Query) -> Response:

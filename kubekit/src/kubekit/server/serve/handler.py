@@ -89,6 +89,8 @@ class Handler:
             # Before anything else, kubectl asks for the kinds there are, and of all refusals of that it shows the words
             # of this one only.
             return Response(status=403, text=str(error))
+        if not space.rbac.is_loaded and not _is_master(request, attributes.user):
+            await space.rbac.load()
         if space.rbac.is_long:
             user = await space.bench.do(LARGE + 1, self._authorized, request, space, attributes)
         else:
@@ -153,6 +155,11 @@ class Handler:
         if target.resource.verbs == ("create",):
             return await subresources.review(call)
         return await _HANDLERS[verb](call)
+
+
+def _is_master(request: BaseRequest, user: UserInfo) -> bool:
+    """Whether whoever asks may do everything, and does not want to be somebody else. Raises BadRequest."""
+    return user.is_master and impersonation.wanted_user(request.headers) is None
 
 
 def _is_in_scope(resource: Resource, address: Address, verb: str) -> bool:
@@ -245,7 +252,7 @@ async def _watch(call: Call) -> StreamResponse:
     if call.target.name:
         options = options.narrowed_to(call.target.name)
     watch = Watch(call.space, call.space.hub, call.target.resource, call.target.namespace, options)
-    return await answers.stream(call.request, watch, view)
+    return await answers.stream(call.request, watch, view, call.space.bench)
 
 
 async def _create(call: Call) -> StreamResponse:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from aiohttp.web import StreamResponse
+from aiohttp.web import Response, StreamResponse
 
 from kubekit.errors import BadRequest, ServiceUnavailable
 from kubekit.model.resource import Object
@@ -14,6 +14,7 @@ from kubekit.server.kinds.builtin import catalogue
 from kubekit.server.kinds.builtin.go_shape import shape_of_kind
 from kubekit.server.kinds.pods.parts import PARTS
 from kubekit.server.objects.apply import Writer, record_create
+from kubekit.server.objects.long_work import LARGE
 from kubekit.server.objects.request import Target, WriteOptions
 from kubekit.server.objects.resource import ALL_VERBS, Resource
 from kubekit.server.pipeline import (
@@ -133,28 +134,45 @@ async def review(call: Call) -> StreamResponse:
         return await _bind(call)
     resource, options = call.target.resource, call.write_options("CreateOptions")
     view, body = call.view(), await request_body.read_object(call, options)
-    space, user = call.space, call.user
+    space = call.space
     request = await space.bench.do(options.size, _question, call, body, options)
-    match call.target.resource.kind:
-        case "SelfSubjectReview":
-            answered = reviews.self_subject_review(user, space.now())
-        case "TokenReview":
-            answered = reviews.token_review(request, space.access.user_of_token)
+    if resource.group == reviews.AUTHENTICATION:
+        answered = _identified(call, request)
+        return answers.document(_typed(resource, answered), 201, view=view, warnings=options.warnings)
+    await space.rbac.load()
+
+    def answer() -> Response:
+        answered = _judged(resource.kind, request, call)
+        return answers.document(_typed(resource, answered), 201, view=view, warnings=options.warnings)
+
+    made = await space.bench.do(LARGE + 1 if space.rbac.is_long else options.size, answer)
+    return await answers.in_pieces(call.request, made)
+
+
+def _typed(resource: Resource, answered: Object) -> Object:
+    return {"kind": resource.kind, "apiVersion": resource.api_version, **answered}
+
+
+def _identified(call: Call, request: Object) -> Object:
+    """Who somebody is."""
+    if call.target.resource.kind == "TokenReview":
+        return reviews.token_review(request, call.space.access.user_of_token)
+    return reviews.self_subject_review(call.user, call.space.now())
+
+
+def _judged(kind: str, request: Object, call: Call) -> Object:
+    """What somebody may do."""
+    user, rbac = call.user, call.space.rbac
+    match kind:
         case "SubjectAccessReview":
-            answered = await space.bench.do(options.size, reviews.subject_access_review, request, space.rbac)
+            return reviews.subject_access_review(request, rbac)
         case "SelfSubjectAccessReview":
-            answered = await space.bench.do(options.size, reviews.self_subject_access_review, request, user, space.rbac)
+            return reviews.self_subject_access_review(request, user, rbac)
         case "LocalSubjectAccessReview":
-            namespace = call.target.namespace
-            answered = await space.bench.do(
-                options.size, reviews.local_subject_access_review, request, namespace, space.rbac
-            )
+            return reviews.local_subject_access_review(request, call.target.namespace, rbac)
         case "SelfSubjectRulesReview":
-            answered = reviews.self_subject_rules_review(request, user, space.rbac)
-        case kind:
-            raise BadRequest(f"{kind} cannot be created")
-    shown = {"kind": resource.kind, "apiVersion": resource.api_version, **answered}
-    return answers.document(shown, 201, view=view, warnings=options.warnings)
+            return reviews.self_subject_rules_review(request, user, rbac)
+    raise BadRequest(f"{kind} cannot be created")
 
 
 def _question(call: Call, body: Any, options: WriteOptions) -> Object:

@@ -16,7 +16,7 @@ from kubekit.server.access.authentication import SpaceAccess
 from kubekit.server.access.identities import KeyPair
 from kubekit.server.access.impersonation import Impersonator
 from kubekit.server.access.pki import ROOT, SpaceKeys
-from kubekit.server.access.rbac import Rbac
+from kubekit.server.access.rbac import Rbac, Stored
 from kubekit.server.access.tokens import SigningKey, TokenIssuer, TokenVerifier
 from kubekit.server.kinds import crds
 from kubekit.server.kinds.builtin import catalogue
@@ -25,7 +25,10 @@ from kubekit.server.kinds.documents.discovery import Discovery
 from kubekit.server.kinds.openapi import OpenApi
 from kubekit.server.kinds.platform.usage import PODS
 from kubekit.server.kinds.registry import Kinds
+from kubekit.server.objects.damage import passing_over, tell
+from kubekit.server.objects.long_work import LARGE
 from kubekit.server.objects.resource import Resource
+from kubekit.server.objects.schema.decoding import Malformed
 from kubekit.server.pipeline.service_addresses import ServiceAddresses
 from kubekit.server.pipeline.space import Space
 from kubekit.server.pipeline.watches import Hub
@@ -49,6 +52,8 @@ from .product import Product
 from .space_record import Record
 
 _LIMITS, _QUOTAS = "/limitranges", "/resourcequotas"
+_FEW = 20
+"""Roles that are read together: few, since others wait until they are, and one of them may be large."""
 _RBAC = "rbac.authorization.k8s.io"
 _RBAC_KINDS = {
     f"{_RBAC}/clusterroles": "ClusterRole",
@@ -157,20 +162,43 @@ class ServedSpace(Space):
         self._definitions.load(self.store.rows(self.name, _DEFINITIONS))
         self._token_secrets.load(self.store.rows(self.name, "/secrets"))
         for resource, kind in _WEBHOOK_KINDS.items():
-            for row in self.store.rows(self.name, resource):
-                self.admission.configure(kind, row.key, row.decode())
+            self._load(resource, partial(self.admission.configure, kind))
         for resource, kind in _POLICY_KINDS.items():
-            for row in self.store.rows(self.name, resource):
-                self.admission.policies.configure(kind, row.key, row.decode())
-        for row in self.store.rows(self.name, _LIMITS):
-            self.limits.note(row.key, row.decode())
-        self._quota_statuses.load(self.store.rows(self.name, _QUOTAS))
-        self._policy_statuses.load(self.store.rows(self.name, _POLICIES))
+            damaged = partial(self.admission.policies.configure_damaged, kind)
+            self._load(resource, partial(self._take_in_policy, kind), damaged)
+        self._load(_LIMITS, self.limits.note)
+        self._load(_QUOTAS, self._quota_statuses.take_in)
         if self.store.newest_in(self.name, f"{_RBAC}/clusterroles") > since:
             self._aggregation.worker.add("")
         if self.record.furnished != beginnings.fingerprint():
             self._furnishing.add("")
         self._own_service.check()
+
+    def _load(
+        self,
+        resource: str,
+        take_in: Callable[[str, Object], None],
+        take_in_damaged: Callable[[str, Object, str], None] | None = None,
+    ) -> None:
+        """Take in all objects of a built-in kind, but for those that are damaged."""
+        kind = self.kinds.stored_as(resource)
+        assert kind is not None
+        for row in self.store.rows(self.name, resource):
+            with passing_over(resource, row.key):
+                try:
+                    obj = self.undamaged(kind, row)
+                except Malformed as error:
+                    if take_in_damaged is None:
+                        raise
+                    tell(resource, row.key, str(error))
+                    take_in_damaged(row.key, row.decode(), str(error))
+                else:
+                    take_in(row.key, obj)
+
+    def _take_in_policy(self, kind: str, key: str, obj: Object) -> None:
+        self.admission.policies.configure(kind, key, obj)
+        if kind == _POLICY_KINDS[_POLICIES]:
+            self._policy_statuses.take_in(key, obj)
 
     def resume(self, item: Item) -> None:
         """Something was about to happen to an object when the server ended."""
@@ -280,7 +308,7 @@ class ServedSpace(Space):
         self.limits.note(event.key, None if event.change is Change.DELETED else event.object)
 
     def _see_role(self, kind: str, event: Event) -> None:
-        if not self.rbac.is_loaded:
+        if not self.rbac.wants_changes:
             return
         if event.change is Change.DELETED:
             namespace, _, name = event.key.rpartition("/")
@@ -296,10 +324,18 @@ class ServedSpace(Space):
         gone = event.change is Change.DELETED
         self.admission.policies.configure(kind, event.key, None if gone else event.object)
 
-    def _stored_policy(self) -> Iterator[tuple[str, Object]]:
+    def _stored_policy(self) -> Iterator[Stored]:
+        """Some at a time: what changes meanwhile is told."""
         for resource, kind in _RBAC_KINDS.items():
-            for row in self.store.rows(self.name, resource):
-                yield kind, row.decode()
+            shape = self.kinds.stored_as(resource)
+            assert shape is not None
+            bucket, after, more = self.bucket(shape), "", True
+            while more:
+                page = self.store.page(bucket, after=after, limit=_FEW, size=LARGE, count=False)
+                for row in page.rows:
+                    namespace, _, name = row.key.rpartition("/")
+                    yield Stored(kind, namespace, name, partial(self.undamaged, shape, row))
+                more, after = page.more, page.rows[-1].key if page.rows else ""
 
     def _stored_services(self) -> Iterator[tuple[str, Object]]:
         for row in self.store.rows(self.name, "/services"):

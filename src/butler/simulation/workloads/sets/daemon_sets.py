@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -76,20 +76,22 @@ class DaemonSets(Reconciler[DaemonSet]):
         spec = _daemon_spec(obj)
         nodes = [node.metadata.name for node in self._nodes if fit.suits_daemon(spec, node)]
         scope = Scope(obj, pods, nodes, revisions.code_of(revision))
-        if await self._place(scope) or await self._renew(scope):
+        cleared, missing = await self._clear(scope), [node for node in nodes if not pods.get(node)]
+        wanted = [_pod(scope, node) for node in missing]
+        has_room = await ownership.create_pods(self._site, obj, wanted, self.source)
+        if cleared or (missing and has_room) or await self._renew(scope):
             return Outcome()
-        return await self._counted(scope)
+        counted = await self._counted(scope)
+        return counted if has_room else replace(counted, again=ownership.FULL)
 
-    async def _place(self, scope: Scope) -> bool:
-        """A pod where there should be one, and none where there should not. Answers whether the world changed."""
+    async def _clear(self, scope: Scope) -> bool:
+        """Delete the pods that should not be where they are. Answers whether there were any."""
         surplus = [pod for node in scope.nodes for pod in _surplus(scope, node)]
         stray = [pod for node in scope.pods if node not in scope.nodes for pod in self._strays(scope, node)]
         over = [pod for pods in scope.pods.values() for pod in pods if pod.status.phase in FINISHED]
         gone = [pod for pod in (*surplus, *stray, *over) if not pod.deleting]
-        missing = [node for node in scope.nodes if not scope.pods.get(node)]
         await ownership.delete_pods(self._site, scope.owner, gone, self.source)
-        await ownership.create_pods(self._site, scope.owner, [_pod(scope, node) for node in missing], self.source)
-        return bool(gone or missing)
+        return bool(gone)
 
     def _strays(self, scope: Scope, node: str) -> Sequence[Pod]:
         """Pods of a node that is not for them; what ran on a node that is gone, its kubelet's end sees to."""

@@ -18,6 +18,8 @@ from .params import Misconfigured, collect, param_resource
 from .policy import Policy, Refusal
 
 POLICY = "ValidatingAdmissionPolicy"
+_SCOPE = {POLICY: ("matchConstraints", "failurePolicy"), f"{POLICY}Binding": ("matchResources", "policyName")}
+"""What says which requests they are for, and what becomes of those."""
 _ERRORS: dict[str, type[ApiError]] = {one.reason: one for one in (Unauthorized, Forbidden, TooLarge)}
 """What a policy may choose to refuse with, other than Invalid."""
 
@@ -31,6 +33,8 @@ class _Binding:
     match: Match
     params: Object | None
     actions: tuple[str, ...]
+    flaw: str = ""
+    """Why it cannot be used, where it was damaged after it was stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ class Policies:
         self._host = host
         self._policies: dict[str, Policy] = {}
         self._bindings: dict[str, _Binding] = {}
-        self._bound: list[_Bound] = []
+        self._bound: list[_Bound] | None = None
+        """Which policies are bound to what; None when that has to be looked up."""
         self._concerned: dict[tuple[str, ...], list[_Bound]] = {}
         """Which of them a kind of request comes before, as of `_concerned_in`: few are about any one kind."""
         self._concerned_in = (0, 0)
@@ -62,20 +67,41 @@ class Policies:
         """Grows with every change."""
 
     def __bool__(self) -> bool:
-        return bool(self._bound)
+        return bool(self._all_bound)
 
     def configure(self, kind: str, name: str, obj: Object | None) -> None:
         """Take in a policy or a binding, or forget it (None)."""
+        self._configure(kind, name, None if obj is None else _made(kind, name, obj["spec"]))
+
+    def configure_damaged(self, kind: str, name: str, obj: Object, flaw: str) -> None:
+        """Take in what was damaged after it was stored: the requests it is for fail, as its `failurePolicy` says.
+
+        Raises Malformed and other errors where nobody can tell which requests those are."""
+        spec = {key: value for key, value in obj["spec"].items() if key in _SCOPE[kind]}
+        if not isinstance(spec.get("failurePolicy"), str):
+            spec.pop("failurePolicy", None)
+        resource = self._host.kinds.of("admissionregistration.k8s.io", "v1", kind)
+        assert resource is not None
+        self._host.shape(resource, {"metadata": {"name": name}, "spec": spec})
+        self._configure(kind, name, _made(kind, name, spec, flaw))
+
+    def _configure(self, kind: str, name: str, made: Any) -> None:
         kept: dict[str, Any] = self._policies if kind == POLICY else self._bindings
         kept.pop(name, None)
         self.version += 1
-        if obj is not None:
-            kept[name] = (Policy if kind == POLICY else _binding)(name, obj["spec"])
-        self._bound = [
-            (policy, bindings)
-            for _, policy in sorted(self._policies.items())
-            if (bindings := [one for _, one in sorted(self._bindings.items()) if one.policy == policy.name])
-        ]
+        if made is not None:
+            kept[name] = made
+        self._bound = None
+
+    @property
+    def _all_bound(self) -> list[_Bound]:
+        if self._bound is None:
+            bindings: dict[str, list[_Binding]] = {}
+            for _, binding in sorted(self._bindings.items()):
+                bindings.setdefault(binding.policy, []).append(binding)
+            policies = [policy for _, policy in sorted(self._policies.items()) if policy.name in bindings]
+            self._bound = [(policy, bindings[policy.name]) for policy in policies]
+        return self._bound
 
     def concern(self, resource: Resource, operation: str, subresource: str) -> bool:
         """Whether any policy may have something to say of such a request."""
@@ -88,7 +114,7 @@ class Policies:
         request = resource.group, resource.version, resource.plural, operation, subresource
         found = self._concerned.get(request)
         if found is None:
-            found = [one for one in self._bound if one[0].match.seen_as(kinds, resource, operation, subresource)]
+            found = [one for one in self._all_bound if one[0].match.seen_as(kinds, resource, operation, subresource)]
             self._concerned[request] = found
         return found
 
@@ -102,6 +128,7 @@ class Policies:
             if question is None:
                 continue
             try:
+                _confirm_undamaged(policy)
                 resource = param_resource(self._host, policy.param_kind)
             except Misconfigured as error:
                 if policy.fails_closed:
@@ -115,6 +142,7 @@ class Policies:
         self, request: _Request, question: Question, policy: Policy, binding: _Binding, resource: Resource | None
     ) -> None:
         try:
+            _confirm_undamaged(binding)
             params = await collect(self._host, resource, binding.params, request.target.namespace)
         except Misconfigured as error:
             if policy.fails_closed:
@@ -147,13 +175,24 @@ class Policies:
         return await self._host.converted(resource, seen_as, obj)
 
 
-def _binding(name: str, spec: Object) -> _Binding:
+def _confirm_undamaged(one: Policy | _Binding) -> None:
+    """Raises Misconfigured."""
+    if one.flaw:
+        raise Misconfigured(one.flaw)
+
+
+def _made(kind: str, name: str, spec: Object, flaw: str = "") -> Policy | _Binding:
+    return (Policy if kind == POLICY else _binding)(name, spec, flaw)
+
+
+def _binding(name: str, spec: Object, flaw: str = "") -> _Binding:
     return _Binding(
         name=name,
         policy=spec.get("policyName", ""),
         match=match_of(spec.get("matchResources") or {}, "resourceRules"),
         params=spec.get("paramRef"),
         actions=tuple(spec.get("validationActions") or ()),
+        flaw=flaw,
     )
 
 

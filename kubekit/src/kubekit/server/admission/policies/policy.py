@@ -51,11 +51,12 @@ class _Validation:
 class Policy:
     """A policy, compiled when a request first concerns it."""
 
-    def __init__(self, name: str, spec: Object) -> None:
-        self.name, self.spec = name, spec
+    def __init__(self, name: str, spec: Object, flaw: str = "") -> None:
+        """`flaw` is why it cannot be used, where it was damaged after it was stored."""
+        self.name, self.spec, self.flaw = name, spec, flaw
         self.match: Match = match_of(spec.get("matchConstraints") or {}, "resourceRules")
         self.param_kind: Object | None = spec.get("paramKind")
-        self.fails_closed = spec.get("failurePolicy", "Fail") == "Fail"
+        self.fails_closed = spec.get("failurePolicy") != "Ignore"
         self._formulas: _Formulas | None = None
 
     async def refusals(self, values: Values) -> list[Refusal]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections.abc import Callable, Iterable
-from functools import cache, lru_cache
-from typing import Any
+from functools import cache, lru_cache, partial
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -25,7 +25,16 @@ from .v2 import swagger
 _JSON = "application/json"
 _V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 _V2_PROTOBUF_ANSWER = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+_V2_OFFERS = {_JSON: _JSON, _V2_PROTOBUF: _V2_PROTOBUF_ANSWER}
 _SECURITY = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}
+
+
+class _Plan(NamedTuple):
+    """How a document is made, and what it is known by once it was."""
+
+    name: str
+    hash: str
+    make: Callable[[], bytes]
 
 
 class OpenApi:
@@ -58,7 +67,7 @@ class OpenApi:
         if wanted_hash and wanted_hash != current:
             # Relative, because this API may be served below a prefix.
             return Document(b"", etag=f'"{current}"', status=301, more_headers={"Location": f"?hash={current}"})
-        body = self._keep(path, current, lambda: msgspec.json.encode(_v3(self._resources[path])))
+        body = self._keep(*self._plan(path))
         caching = "public, immutable, max-age=31536000" if wanted_hash else "no-cache, private"
         return Document(body, etag=f'"{current}"', cache_control=caching, is_gzipped=True)
 
@@ -67,12 +76,32 @@ class OpenApi:
 
         Raises NotAcceptable."""
         self._refresh()
-        chosen = _choose(accept, {_JSON: _JSON, _V2_PROTOBUF: _V2_PROTOBUF_ANSWER})
-        current = _digest(*sorted(self._hashes.values()))
+        chosen = _choose(accept, _V2_OFFERS)
+        plan = self._v2_plan(chosen)
+        return Document(self._keep(*plan), chosen, f'"{plan.hash}"', is_gzipped=True)
+
+    def unmade(self, path: str, accept: str | None = None) -> Callable[[], object] | None:
+        """What takes long about the document `v2`, or that of v3 at a path: it may be done beside the event loop before
+        the document is asked for. None where it was made. Raises NotAcceptable."""
+        self._refresh()
+        if path == "v2":
+            plan = self._v2_plan(_choose(accept, _V2_OFFERS))
+        elif path in self._hashes:
+            plan = self._plan(path)
+        else:
+            return None
+        kept = self._kept.get(plan.name)
+        return None if kept is not None and kept[0] == plan.hash else partial(self._keep, *plan)
+
+    def _plan(self, path: str) -> _Plan:
+        resources = self._resources[path]
+        return _Plan(path, self._hashes[path], lambda: msgspec.json.encode(_v3(resources)))
+
+    def _v2_plan(self, chosen: str) -> _Plan:
         everything = [resource for resources in self._resources.values() for resource in resources]
         encode = msgspec.json.encode if chosen == _JSON else swagger_message
-        body = self._keep(f"v2 {chosen}", current, lambda: encode(swagger(everything)))
-        return Document(body, chosen, f'"{current}"', is_gzipped=True)
+        current = _digest(*sorted(self._hashes.values()))
+        return _Plan(f"v2 {chosen}", current, lambda: encode(swagger(everything)))
 
     def _refresh(self) -> None:
         if self._seen == self._offer.version:

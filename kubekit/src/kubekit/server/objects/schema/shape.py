@@ -121,7 +121,8 @@ class _Typed:
             return {"type": "string", "format": "kubernetes-quantity"}
         if is_schema_union(schema):
             # No list, so that whatever is not quite plain is looked at closely.
-            return {"type": "boolean"}
+            whole = {"$ref": f"#/definitions/{schema.name.partition('PropsOr')[0]}Props"}
+            return {"anyOf": [whole, {"type": "boolean"}]} if schema.name.endswith("OrBool") else whole
         if is_opaque(schema):
             return {"type": _ANY_BUT_NULL}
         drawn: JsonSchema = {"type": schema.type or "object"}

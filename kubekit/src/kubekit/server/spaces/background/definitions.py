@@ -10,6 +10,7 @@ import msgspec
 from kubekit.errors import NotFound
 from kubekit.model.resource import Object
 from kubekit.server.kinds import crds
+from kubekit.server.objects.damage import passing_over
 from kubekit.server.objects.long_work import LARGE
 from kubekit.server.objects.request import DeleteOptions, Target, WriteOptions
 from kubekit.server.objects.resource import Resource
@@ -41,10 +42,11 @@ class Definitions:
     def load(self, rows: Iterable[Row]) -> None:
         """Serve the definitions that are stored, and go on with those that are not established or are to go."""
         for row in rows:
-            definition = row.decode()
-            self.offer(definition)
-            if "deletionTimestamp" in definition["metadata"] or not _is_established(definition):
-                self.worker.add(row.key)
+            with passing_over(self._kind.storage_key, row.key):
+                definition = self._space.undamaged(self._kind, row)
+                self.offer(definition)
+                if "deletionTimestamp" in definition["metadata"] or not _is_established(definition):
+                    self.worker.add(row.key)
 
     def see(self, event: Event) -> None:
         name = event.key
@@ -172,8 +174,8 @@ class Definitions:
         """The names of the definitions of a group. They are named after it, so that no others need be looked at."""
         store, bucket = self._space.store, self._space.bucket(self._kind)
         rows = [store.get(bucket, key) for key in store.keys(bucket) if key.partition(".")[2] == group]
-        heads = [_head.decode(row.value) for row in rows if row is not None]
-        return [{"spec": {"group": group}, "status": {"acceptedNames": one.status.names}} for one in heads]
+        found = [_names_in(row.value) for row in rows if row is not None]
+        return [{"spec": {"group": group}, "status": {"acceptedNames": names}} for names in found]
 
     def _built_in(self) -> list[Resource]:
         return [resource for resource in self._space.kinds if not resource.is_custom]
@@ -196,6 +198,14 @@ class _Head(msgspec.Struct):
 
 
 _head = msgspec.json.Decoder(_Head)
+
+
+def _names_in(value: bytes) -> dict[str, Any] | None:
+    try:
+        return _head.decode(value).status.names
+    except msgspec.ValidationError:
+        # It was damaged, and is not offered.
+        return None
 
 
 def _is_established(definition: Object) -> bool:

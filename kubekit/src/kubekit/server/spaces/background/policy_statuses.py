@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from kubekit.errors import NotFound
 from kubekit.model.resource import Object
 from kubekit.server.admission.policies.type_check import expression_warnings
@@ -14,7 +12,6 @@ from kubekit.server.pipeline import apply
 from kubekit.server.pipeline.space import Space
 from kubekit.server.store.changes import Change
 from kubekit.server.store.events import Event
-from kubekit.server.store.rows import Row
 
 from .worker import Worker
 
@@ -29,14 +26,13 @@ class PolicyStatuses:
         self._space = space
         self.worker: Worker[str] = Worker("admission policies", self._check, space.clock)
 
-    def load(self, rows: Iterable[Row]) -> None:
-        for row in rows:
-            if not _is_checked(row.decode()):
-                self.worker.add(row.key)
+    def take_in(self, key: str, policy: Object) -> None:
+        if not _is_checked(policy):
+            self.worker.add(key)
 
     def see(self, event: Event) -> None:
-        if event.change is not Change.DELETED and not _is_checked(event.object):
-            self.worker.add(event.key)
+        if event.change is not Change.DELETED:
+            self.take_in(event.key, event.object)
 
     async def _check(self, name: str) -> None:
         policy = self._space.find(self._kind, "", name)

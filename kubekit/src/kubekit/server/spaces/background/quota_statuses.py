@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 
 from kubekit.errors import NotFound
@@ -14,7 +14,6 @@ from kubekit.server.pipeline import writes
 from kubekit.server.pipeline.space import Space
 from kubekit.server.store.changes import Change
 from kubekit.server.store.events import Event
-from kubekit.server.store.rows import Row
 
 from .worker import Worker
 
@@ -30,17 +29,13 @@ class QuotaStatuses:
         self.worker: Worker[str] = Worker("quotas", self._write, space.clock)
         space.quotas.tell = self.worker.add
 
-    def load(self, rows: Iterable[Row]) -> None:
-        for row in rows:
-            self._take_in(row.key, row.decode())
-
     def see(self, event: Event) -> None:
         if event.change is Change.DELETED:
             self._space.quotas.note(event.key, None, self._stored)
         else:
-            self._take_in(event.key, event.object)
+            self.take_in(event.key, event.object)
 
-    def _take_in(self, key: str, obj: Object) -> None:
+    def take_in(self, key: str, obj: Object) -> None:
         self._space.quotas.note(key, obj["spec"], self._stored)
         quota = self._space.quotas.find(*key.split("/", 1))
         if quota is not None and quota.status() != obj.get("status"):

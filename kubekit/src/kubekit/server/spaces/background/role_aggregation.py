@@ -9,10 +9,12 @@ from kubekit.model.selectors import LabelSelector
 from kubekit.server.access.rules import aggregated_rules, gathered_by
 from kubekit.server.objects.request import Target
 from kubekit.server.objects.resource import Resource
+from kubekit.server.objects.schema.decoding import Malformed
 from kubekit.server.pipeline import commit
 from kubekit.server.pipeline.space import Space
 from kubekit.server.store.changes import Change
 from kubekit.server.store.events import Event
+from kubekit.server.store.rows import Row
 
 from .worker import Worker
 
@@ -49,12 +51,20 @@ class Aggregation:
     async def _gather(self, _: str) -> None:
         kind = self._space.kinds.at(_RBAC, "v1", "clusterroles")
         assert kind is not None
-        roles = [row.decode() for row in self._space.store.page(self._space.bucket(kind)).rows]
+        rows = self._space.store.page(self._space.bucket(kind)).rows
+        roles = [role for role in (self._read(kind, row) for row in rows) if role is not None]
         for role in roles:
             if role.get("aggregationRule"):
                 rules = aggregated_rules(role, roles)
                 if rules != (role.get("rules") or []):
                     await self._write(kind, role["metadata"]["name"], rules)
+
+    def _read(self, kind: Resource, row: Row) -> Object | None:
+        """One that was damaged gathers nothing, and is not gathered."""
+        try:
+            return self._space.undamaged(kind, row)
+        except Malformed:
+            return None
 
     async def _write(self, kind: Resource, name: str, rules: list[Object]) -> None:
         target = Target(kind, name=name)
