@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from io import BytesIO
+from itertools import cycle
 
 import aiohttp
 import pytest
 
-from kubekit.testing.watchdog import watched
 from tests.http_api import Api
 from tests.server.attacks import payloads
+from tests.server.attacks.tries import let_others_have_turns
 from tests.server.wire import JSON, MAPS
 
 pytestmark = pytest.mark.usefixtures("as_served")
@@ -62,16 +63,21 @@ async def received(api: Api, query: str, accept: str, begun: asyncio.Event, leas
 async def test_nobody_waits_for_a_line_about_a_large_object(api: Api, accept: str, least: int, query: str) -> None:
     """Of one that is there, and of one that changes; three watch it."""
     await written(api, "POST", MAPS, "b")
-    for is_there in (True, False):
-        version = (await api("GET", f"{MAPS}?limit=1")).body["metadata"]["resourceVersion"]
-        since = "" if is_there else f"resourceVersion={version}"
+    texts = cycle(("c", "b"))
+
+    async def watch_three(since: str, change: str) -> None:
         begun = [asyncio.Event() for _ in range(3)]
-        async with asyncio.timeout(60), watched():
-            watches = [
-                asyncio.ensure_future(received(api, f"{query}&{since}".strip("&"), accept, one, least)) for one in begun
-            ]
-            for one in begun:
-                await one.wait()
-            if not is_there:
-                await written(api, "PUT", f"{MAPS}/a", "c" if query else "b2")
-            await asyncio.gather(*watches)
+        asked = [received(api, f"{query}&{since}".strip("&"), accept, one, least) for one in begun]
+        watches = [asyncio.ensure_future(one) for one in asked]
+        for one in begun:
+            await one.wait()
+        if change:
+            await written(api, "PUT", f"{MAPS}/a", change)
+        await asyncio.gather(*watches)
+
+    async def watch_what_changes() -> None:
+        version = (await api("GET", f"{MAPS}?limit=1")).body["metadata"]["resourceVersion"]
+        await watch_three(f"resourceVersion={version}", next(texts))
+
+    await let_others_have_turns(lambda: watch_three("", ""))
+    await let_others_have_turns(watch_what_changes)

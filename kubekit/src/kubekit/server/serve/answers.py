@@ -136,7 +136,8 @@ def document(obj: Any, status: int = 200, *, view: View | None = None, warnings:
 async def in_pieces(request: BaseRequest, response: Response) -> StreamResponse:
     """The same answer; a long one is sent as fast as the client takes it, since TLS copies what it is given."""
     body = response.body
-    if not isinstance(body, bytes) or len(body) <= _PIECE:
+    if not isinstance(body, bytes) or len(body) <= _PIECE or request.method not in ("GET", "POST"):
+        # Others, such as HEAD, may get an answer without its body.
         return response
     streamed = StreamResponse(status=response.status, headers=response.headers)
     streamed.content_length = len(body)
