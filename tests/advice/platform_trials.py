@@ -122,7 +122,7 @@ def a_change_that_is_refused(user: User) -> None:
     name = user.running_cluster()
     change = '{"spec":{"kubernetesVersion":"v1.30.2"}}'
     user.kubectl_does(f"patch tenantcluster {name} -n {TENANTS} --type=merge -p '{change}'")
-    command = shown_in(user.comes(f"butlerctl cluster why {name}", "cannot be made"), advice.edit_cluster)
+    command = shown_in(user.comes(f"butlerctl cluster why {name}", "its change is refused"), advice.edit_cluster)
     user.does(command, EDITOR="sed -i s/v1.30.2/v1.32.2/")
     user.comes(f"butlerctl cluster why {name}", "is running")
 
