@@ -104,8 +104,9 @@ SCRIPTS = (
         "get $ns-all",
         "delete things --all",
         "delete crd things.$ns.example.org --timeout=30s",
-        # What a real server serves follows its definitions a moment later.
-        Command("get things", settled="have a resource type"),
+        # What a real server serves follows its definitions a moment later, and kubectl keeps what it was once told.
+        Command("api-resources --api-group=$ns.example.org -o name", settled="^$"),
+        "get things",
     ),
     script(
         "applied by the server",
