@@ -11,7 +11,7 @@ NONE_IS_FINE := || [ $$? -eq 5 ]
 export PYTHONHASHSEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up check format test journeys attack generate requirements bench testbed test-real e2e clean
+.PHONY: help setup up check format test journeys attack generate requirements bench testbed test-real test-helm e2e clean
 
 help: ## Show this
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -78,7 +78,10 @@ testbed: ## Build the real Kubernetes programs that tests and bench compare with
 
 test-real: $(DEV) testbed ## The suite that needs real Kubernetes programs
 	cd kubekit && ../$(PYTEST) -m real $(ARGS) $(NONE_IS_FINE)
-	$(PYTEST) -m real $(ARGS) $(NONE_IS_FINE)
+	$(PYTEST) -m real --ignore tests/engines/helm $(ARGS) $(NONE_IS_FINE)
+
+test-helm: $(DEV) testbed ## Charts by Helm 3 and 4, on a real API server too
+	$(PYTEST) -m real tests/engines/helm $(ARGS)
 
 e2e: $(DEV) ## Kubernetes' own end-to-end tests, on its API server and on ours; ARGS=embedded runs them on ours only
 	testbed/build etcd kube-apiserver kube-controller-manager e2e.test
