@@ -24,3 +24,15 @@ def _merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
         nested = isinstance(value, dict) and isinstance(base.get(key), dict)
         merged[key] = _merge(base[key], value) if nested else value
     return merged
+
+
+SECTIONS: dict[str, dict[str, Any]] = {
+    "harvester": {"networkName": "default/vms"},
+    "nutanix": {"endpoint": "https://prism", "clusterUUID": "a", "subnetUUID": "b"},
+    "proxmox": {"endpoint": "https://pve", "nodes": ["a"], "storage": "b"},
+    "azure": {"subscriptionID": "a", "resourceGroup": "b", "location": "c", "subnetName": "d", "vnetName": "e"},
+    "aws": {"region": "eu-central-1"},
+    "gcp": {"projectID": "a", "region": "b"},
+    "external": {"name": "tinycloud"},
+}
+"""What each provider cannot do without."""

@@ -14,18 +14,9 @@ from butler.api.provider import ProviderConfig
 from kubekit.errors import Invalid
 from kubekit.testing.deterministic_loop import Loop
 from kubekit.testing.memory import MemorySpace
+from tests.api.documents import SECTIONS
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "providers"
-SECTIONS: dict[str, dict[str, Any]] = {
-    "harvester": {"networkName": "default/vms"},
-    "nutanix": {"endpoint": "https://prism", "clusterUUID": "a", "subnetUUID": "b"},
-    "proxmox": {"endpoint": "https://pve", "nodes": ["a"], "storage": "b"},
-    "azure": {"subscriptionID": "a", "resourceGroup": "b", "location": "c", "subnetName": "d", "vnetName": "e"},
-    "aws": {"region": "eu-central-1"},
-    "gcp": {"projectID": "a", "region": "b"},
-    "external": {"name": "tinycloud"},
-}
-"""What each provider cannot do without."""
 EACH_NEED = [(kind, field) for kind, fields in SECTIONS.items() for field in fields]
 
 

@@ -14,6 +14,7 @@ from butler.engines.core import Secret
 from butler.providers.contract import NOTHING_KNOWN, Check, Known, Machine, MachineOrder, Power
 from kubekit.errors import Invalid
 from kubekit.testing.deterministic_loop import Loop
+from tests.api.documents import SECTIONS
 from tests.controllers.requests_world import SYSTEM, World
 from tests.fields.infrastructures import ABSENT, put
 from tests.fields.proof import Proof, in_virtual_time
@@ -135,17 +136,6 @@ async def _secrets(world: World) -> None:
 def _simulated(name: str, one: Any, other: Any, base: Mapping[str, Any] | None = None, **how: Any) -> Proof:
     return account(f"simulated.{name}", one, other, {f"simulated.{key}": value for key, value in (base or {}).items()},
                     **how)  # fmt: skip
-
-
-SECTIONS: dict[str, dict[str, Any]] = {
-    "harvester": {"networkName": "default/vms"},
-    "nutanix": {"endpoint": "https://prism", "clusterUUID": "a", "subnetUUID": "b"},
-    "proxmox": {"endpoint": "https://pve", "nodes": ["a"], "storage": "b"},
-    "azure": {"subscriptionID": "a", "resourceGroup": "b", "location": "c", "subnetName": "d", "vnetName": "e"},
-    "aws": {"region": "eu-central-1"},
-    "gcp": {"projectID": "a", "region": "b"},
-    "external": {"name": "tinycloud"},
-}
 
 
 def _reference(kind: str, place: str, leaf: str, one: Any, other: Any) -> Proof:

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from butler.api.cluster import TenantCluster
-from butler.api.machine import MachineRequest, MachineRole, MachineSpec
+from butler.api.machine import MachineRequest
 from butler.api.provider import ProviderConfig
 from butler.api.sections.simulated import SimulatedSection
-from butler.api.shared import ProviderRef
 from butler.api.team import Team
 from butler.local.checks import computer, inside
 from butler.local.checks.finding import Finding, Verdict
@@ -31,6 +30,7 @@ from kubekit.model.resource import ObjectMeta
 from kubekit.server.client import DirectClient
 from kubekit.server.serve.server import Server
 from kubekit.server.store import data_lock
+from tests.local.worlds import a_machine_request
 
 LONG_AGO = "2020-01-01T00:00:00Z"
 
@@ -182,15 +182,7 @@ async def requests(place: Home, server: Server) -> Client:
     client = DirectClient(server.root)
     await install_definitions(client, [MachineRequest])
     await server.root.settled()
-    spec = MachineSpec(
-        provider_ref=ProviderRef(name="lab"),
-        machine_name="cp-0",
-        role=MachineRole.WORKER,
-        cpu=1,
-        memory_mb=1024,
-        disk_gb=10,
-    )
-    await client.create(MachineRequest(metadata=ObjectMeta(name="cp-0", namespace="default"), spec=spec))
+    await client.create(a_machine_request())
     return client
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import click
 import pytest
 
-from butler.api.machine import MachineRequest, MachineRole, MachineSpec
-from butler.api.shared import ProviderRef
+from butler.api.machine import MachineRequest
 from butler.engines.capi.kinds import Cluster
 from butler.engines.kamaji.kinds import TenantControlPlane
 from butler.local import doctor, status
@@ -25,11 +24,10 @@ from kubekit.client.config import Config, Impersonation
 from kubekit.client.protocol import Client
 from kubekit.model import crd
 from kubekit.model.crd import DEFINITION
-from kubekit.model.resource import ObjectMeta
 from kubekit.runtime.leader import LEASE
 from kubekit.server.client import DirectClient
 from kubekit.server.serve.server import Server
-from tests.local.worlds import create, destroy, is_gone, runs, until
+from tests.local.worlds import a_machine_request, create, destroy, is_gone, runs, until
 
 
 def config_of(server: Server) -> Config:
@@ -171,15 +169,7 @@ async def test_a_remedy_for_a_platform_elsewhere_is_for_that_one(server: Server,
     async with attached(place_in(tmp_path), Options(delays=NONE), config_of(server), simulate=True):
         pass
     client = DirectClient(server.root)
-    spec = MachineSpec(
-        provider_ref=ProviderRef(name="lab"),
-        machine_name="cp-0",
-        role=MachineRole.WORKER,
-        cpu=1,
-        memory_mb=1024,
-        disk_gb=10,
-    )
-    await client.create(MachineRequest(metadata=ObjectMeta(name="cp-0", namespace="default"), spec=spec))
+    await client.create(a_machine_request())
     failed = {"status": {"phase": "Failed", "failureMessage": "no space"}}
     await client.patch(MachineRequest, "cp-0", failed, "default", subresource="status")
     (request,) = [one for one in await doctor.examine_cluster(server.kubeconfig) if one.subject == "requests"]

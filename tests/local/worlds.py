@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from butler.api.cluster import ClusterPhase, TenantCluster, TenantClusterSpec, Workers
+from butler.api.machine import MachineRequest, MachineRole, MachineSpec
+from butler.api.shared import ProviderRef
 from kubekit.client.protocol import Client, Selection, Signal
 from kubekit.model.resource import ObjectMeta
 
@@ -69,3 +71,16 @@ async def until(client: Client, done: Done, name: str = NAME) -> None:
         if event.signal is not Signal.BOOKMARK and done(None if event.signal is Signal.DELETED else event.item):
             return
     raise AssertionError("the watch has ended")
+
+
+def a_machine_request() -> MachineRequest:
+    """One that nobody sees to."""
+    spec = MachineSpec(
+        provider_ref=ProviderRef(name="lab"),
+        machine_name="cp-0",
+        role=MachineRole.WORKER,
+        cpu=1,
+        memory_mb=1024,
+        disk_gb=10,
+    )
+    return MachineRequest(metadata=ObjectMeta(name="cp-0", namespace="default"), spec=spec)

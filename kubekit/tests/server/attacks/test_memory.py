@@ -18,7 +18,7 @@ import yaml
 from tests.http_api import Api, admin_context
 from tests.server.attacks import payloads
 from tests.server.attacks.payloads import Attack
-from tests.server.attacks.test_wide_bodies import sent
+from tests.server.attacks.test_wide_bodies import FAMILIES, sent
 from tests.server.wire import JSON, MAPS, YAML
 
 MB = 1_000_000
@@ -28,15 +28,6 @@ LIMIT = 150 * MB
 LEAST = 80 * MB
 """What any request may take: the variables of a pod, each with what is known of its fields, become many objects."""
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
-FAMILIES: tuple[Callable[[], Iterator[Attack]], ...] = (
-    payloads.yaml_attacks,
-    payloads.json_attacks,
-    payloads.metadata_attacks,
-    payloads.pod_attacks,
-    payloads.patch_attacks,
-    payloads.protobuf_attacks,
-    payloads.role_attacks,
-)
 
 
 class Measured:
