@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -10,8 +11,8 @@ from msgspec import Meta
 from kubekit.model.resource import AGE, Column, Model, NotEmpty, Time
 from kubekit.model.status import Condition, Status
 
-from .model import NOT_YET, HttpUrl, Resource, Values
-from .shared import HelmRelease, LocalRef
+from .model import NOT_YET, Resource, Values
+from .shared import HelmRelease, LocalRef, SecretRef
 
 
 class TenantAddonPhase(StrEnum):
@@ -39,6 +40,19 @@ class HelmChart(Model):
     """Namespace it is installed in."""
     create_namespace: bool = True
     """Create the namespace."""
+    credentials_ref: LocalRef | None = None
+    """Secret beside this object with username and password, and ca.crt where needed."""
+    digest: str | None = None
+    """sha256:… of the chart's archive; another one is refused."""
+
+
+class ValuesSource(Model):
+    """Helm values that are kept in a Secret."""
+
+    secret_ref: LocalRef
+    """Secret beside this object."""
+    key: str = "values.yaml"
+    """Key of the Secret under which they are, as YAML."""
 
 
 class TenantAddonSpec(Model):
@@ -50,10 +64,12 @@ class TenantAddonSpec(Model):
     """AddonDefinition; instead of helm."""
     helm: HelmChart | None = None
     """A chart; instead of addon."""
-    version: str
-    """Version to install."""
+    version: str = ""
+    """Version to install; left out, that of the definition."""
     values: Values | None = None
     """Helm values, over those of the definition."""
+    values_from: tuple[ValuesSource, ...] = ()
+    """Further Helm values, over those, the last one wins: for what nobody should read here."""
     depends_on: tuple[LocalRef, ...] = ()
     """TenantAddons that must be installed first."""
 
@@ -150,17 +166,26 @@ class ManagementAddon(
     status: ManagementAddonStatus = ManagementAddonStatus()
 
 
+ChartRepository = Annotated[str, Meta(pattern=r"^(https?|oci)://")]
+
+
 class CatalogueChart(Model):
     """Where the chart of an addon is."""
 
-    repository: HttpUrl
-    """Address of the chart repository."""
+    repository: ChartRepository
+    """Address of the chart repository, or oci://… of a registry up to the chart's name."""
     name: NotEmpty
     """Name of the chart."""
     default_version: str
     """Version for those who name none."""
     available_versions: tuple[str, ...] = ()
     """Further versions known to work."""
+    digests: Mapping[str, str] = {}
+    """By version, sha256:… of the chart's archive; another one is refused."""
+    credentials_ref: SecretRef | None = None
+    """Secret with username and password, and ca.crt where needed; left out of it, the namespace is butler-system."""
+    plain_http: bool = False
+    """The registry speaks no TLS; for oci:// only."""
 
 
 class InstallDefaults(Model):
@@ -175,7 +200,7 @@ class InstallDefaults(Model):
     timeout: str = "10m"
     """How long Helm may take."""
     values: Values | None = None
-    """Helm values, under those of the user."""
+    """Helm values, under those of the user; $(cluster.name) and other placeholders stand for what the cluster is."""
 
 
 class AddonLinks(Model):
@@ -217,6 +242,18 @@ class AddonDefinitionSpec(Model):
     defaults: InstallDefaults = InstallDefaults()
     depends_on: tuple[str, ...] = ()
     """AddonDefinitions that must be installed first."""
+    conflicts: tuple[str, ...] = ()
+    """AddonDefinitions that cannot be in the same cluster."""
+    kubernetes_versions: str | None = None
+    """Kubernetes it runs on, such as >=1.28 <1.37."""
+    providers: tuple[str, ...] = ()
+    """Infrastructures it is for; left out, all."""
+    for_nodes: bool = False
+    """Nodes become Ready only with it: it is installed before them."""
+    values_schema: Values | None = None
+    """JSON schema of all its values together."""
+    resources: tuple[Values, ...] = ()
+    """Objects that are written once it is healthy; placeholders as in defaults.values."""
     platform: bool = False
     """Part of every cluster: installed at creation, not removed from the console."""
     tier: Literal["infrastructure", "apps"] | None = None

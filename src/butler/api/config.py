@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from kubekit.model.resource import AGE, Column, Model, Positive, Quantity, Time
+from kubekit.model.resource import AGE, Column, Model, NotEmpty, Positive, Quantity, Time
 from kubekit.model.status import Status
 
 from .model import NOT_YET, HttpUrl, Resource
@@ -60,6 +60,28 @@ class DefaultAddonVersions(Model):
     """Traefik."""
     fluxcd: Annotated[str | None, NOT_YET] = None
     """Flux."""
+
+
+class ChartMirror(Model):
+    """Another place for charts."""
+
+    prefix: NotEmpty
+    """Beginning of the addresses of repositories that it stands for, such as https://charts.jetstack.io."""
+    replacement: NotEmpty
+    """What takes its place, such as oci://registry.example.com/charts."""
+    credentials_ref: SecretRef | None = None
+    """Secret with username and password, and ca.crt where needed; left out of it, the namespace is butler-system."""
+    plain_http: bool = False
+    """The registry speaks no TLS; for oci:// only."""
+
+
+class Charts(Model):
+    """Where charts come from."""
+
+    mirrors: tuple[ChartMirror, ...] = ()
+    """For sites without the internet; the longest prefix counts."""
+    allowed_repositories: tuple[str, ...] = ()
+    """Beginnings of addresses that TenantAddons may name charts from themselves; left out, all on the internet."""
 
 
 class DefaultTeamLimits(Model):
@@ -179,6 +201,7 @@ class ButlerConfigSpec(Model):
     """ProviderConfig of clusters that name none; without a namespace, in butler-system."""
     default_team_limits: DefaultTeamLimits | None = None
     default_addon_versions: DefaultAddonVersions = DefaultAddonVersions()
+    charts: Annotated[Charts, NOT_YET] = Charts()
     default_control_plane_resources: ControlPlaneResources | None = None
     default_time_servers: tuple[str, ...] = ()
     """Time servers; left out, pool.ntp.org."""

@@ -1,0 +1,37 @@
+"""Values that depend on the cluster: `$(cluster.name)` and its like, in what a definition says.
+
+Only in definitions, which the platform's people write: what users write is taken as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_PLACEHOLDER = re.compile(r"\$\(([a-zA-Z][a-zA-Z0-9.]*)\)")
+
+
+class UnknownPlaceholder(KeyError):
+    """Nothing has that name."""
+
+
+def filled(value: Any, facts: Mapping[str, Any]) -> Any:
+    """With every placeholder replaced. One that is the whole text keeps its type: `$(cluster.workers)` is a number.
+    Raises UnknownPlaceholder."""
+    if isinstance(value, Mapping):
+        return {name: filled(one, facts) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [filled(one, facts) for one in value]
+    if not isinstance(value, str):
+        return value
+    whole = _PLACEHOLDER.fullmatch(value)
+    if whole is not None:
+        return _fact(facts, whole[1])
+    return _PLACEHOLDER.sub(lambda found: str(_fact(facts, found[1])), value)
+
+
+def _fact(facts: Mapping[str, Any], name: str) -> Any:
+    try:
+        return facts[name]
+    except KeyError:
+        raise UnknownPlaceholder(name) from None

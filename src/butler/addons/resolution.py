@@ -1,0 +1,67 @@
+"""What an addon comes to in one cluster: the chart, its version, the release, all values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from butler.api.addon import AddonDefinition
+from butler.api.shared import SYSTEM_NAMESPACE
+from butler.api.units import duration
+from butler.engines.helm.charts import Chart
+from butler.engines.helm.protocol import Place, Release
+
+from . import placeholders, schemas, suitability, values
+from .errors import InvalidValues, VersionUnknown
+from .facts import Facts
+from .model import Addon
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """An addon as somebody asks for it."""
+
+    name: str
+    """In its cluster; also that of the release unless the definition says otherwise."""
+    version: str = ""
+    """Empty: that of the definition."""
+    values: tuple[Mapping[str, Any], ...] = ()
+    """Layers, the last one wins; all of them lie over the definition's."""
+
+
+def resolve(wish: Wish, definition: AddonDefinition, facts: Facts) -> Addon:
+    """Raises AddonRefused."""
+    spec, defaults = definition.spec, definition.spec.defaults
+    suitability.check(definition, facts)
+    version = wish.version or spec.chart.default_version
+    if not version:
+        raise VersionUnknown(wish.name, "neither who asks for it nor its definition says which version")
+    try:
+        given = placeholders.filled(defaults.values or {}, facts.named)
+        resources = placeholders.filled(spec.resources, facts.named)
+    except placeholders.UnknownPlaceholder as unknown:
+        raise InvalidValues(wish.name, f"its definition asks for $({unknown.args[0]}), which nobody knows") from None
+    wanted = values.merged(given, *wish.values)
+    schemas.check(wish.name, wanted, spec.values_schema)
+    credentials = spec.chart.credentials_ref
+    return Addon(
+        name=wish.name,
+        release=Release(
+            place=Place(defaults.release_name or wish.name, defaults.namespace or definition.metadata.name),
+            chart=Chart(
+                spec.chart.repository,
+                spec.chart.name,
+                version,
+                digest=spec.chart.digests.get(version, ""),
+                plain_http=spec.chart.plain_http,
+            ),
+            values=wanted,
+            create_namespace=defaults.create_namespace,
+            timeout=duration(defaults.timeout),
+        ),
+        for_nodes=spec.for_nodes,
+        depends_on=spec.depends_on,
+        credentials=(credentials.namespace or SYSTEM_NAMESPACE, credentials.name) if credentials else None,
+        resources=tuple(resources),
+    )

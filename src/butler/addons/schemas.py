@@ -1,0 +1,41 @@
+"""Values against the schema of a definition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import jsonschema_rs
+
+from .errors import InvalidValues
+
+_MOST = 3
+
+
+def check(addon: str, values: Mapping[str, Any], schema: Mapping[str, Any] | None) -> None:
+    """Raises InvalidValues, which says where and which rule, and not what was there: it may be a secret."""
+    if not schema:
+        return
+    try:
+        # No backtracking: whoever writes values chooses what is matched.
+        validator = jsonschema_rs.validator_for(dict(schema), pattern_options=jsonschema_rs.RegexOptions())
+    except ValueError as error:
+        raise InvalidValues(addon, f"the schema of its definition is none: {error}") from None
+    problems = [_told(error) for error in validator.iter_errors(_without_nulls(values))]
+    if problems:
+        more = f", and {len(problems) - _MOST} more" if len(problems) > _MOST else ""
+        raise InvalidValues(addon, f"its values do not fit its definition: {'; '.join(problems[:_MOST])}{more}")
+
+
+def _told(error: jsonschema_rs.ValidationError) -> str:
+    where = ".".join(str(part) for part in error.instance_path) or "the whole"
+    return f"values.{where} breaks {'/'.join(str(part) for part in error.schema_path)}"
+
+
+def _without_nulls(values: Any) -> Any:
+    """A null takes a default away, so there is nothing to judge."""
+    if isinstance(values, Mapping):
+        return {name: _without_nulls(one) for name, one in values.items() if one is not None}
+    if isinstance(values, list | tuple):
+        return [_without_nulls(one) for one in values]
+    return values
