@@ -43,12 +43,7 @@ class Bench:
 
 async def aside(written: Any, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
     """The same for what is compiled out of something that was stored long ago, and whose size nobody knows."""
-    return await _done_beside(lambda: work(*args, **named)) if is_long(written) else work(*args, **named)
-
-
-def is_long(written: Any) -> bool:
-    """Whether what is compiled out of something takes more than a moment, and what it is compiled into as well."""
-    return _parts(written) >= _MANY_PARTS
+    return work(*args, **named) if _parts(written) < _MANY_PARTS else await _done_beside(lambda: work(*args, **named))
 
 
 def _parts(value: Any) -> int:

@@ -12,10 +12,11 @@ from kubekit.server.kinds.builtin.behaviours import changes_generation, name_rul
 from kubekit.server.kinds.builtin.widths import too_wide
 from kubekit.server.objects import object_metadata
 from kubekit.server.objects.cel import RuleSet, compile_rules
-from kubekit.server.objects.long_work import aside, is_long
+from kubekit.server.objects.long_work import aside
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.schema import decoding, defaults, pruning
 from kubekit.server.objects.schema.validation import Validator
+from kubekit.server.objects.schema.width import is_wide
 
 from .scale_checks import scale_problems
 
@@ -60,7 +61,7 @@ class Checks:
     @cached_property
     def is_long(self) -> bool:
         """Whether there is so much to say about any object of the kind that it is not said in a moment."""
-        return self.resource.is_custom and is_long(self.resource.schema.source)
+        return self.resource.is_custom and is_wide(self.resource.schema.source)
 
     def decode(self, obj: Object, *, is_applied: bool = False) -> list[str]:
         """Bring a client's object into the shape of its kind, in place; answers the paths of unknown fields.

@@ -16,6 +16,7 @@ from ..go.regex import GoRegexError, matcher, rust_pattern
 from .formats import enforced, string_check
 from .numbers import is_integral
 from .values import type_and_format
+from .width import PATTERN
 
 JsonSchema = dict[str, Any]
 
@@ -25,8 +26,8 @@ _MOST_TIMES = (
     "^[1-9][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])T"
     "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})$"
 )
-_PATTERN, _MOST_EFFORT = 6, 15_000
-"""What a pattern takes, in parts of a schema without any, and how much may be compiled: nobody else has a turn."""
+_MOST_EFFORT = 15_000
+"""How much may be compiled: nobody else has a turn meanwhile."""
 _COPIED = ("required", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "enum")
 
 
@@ -57,7 +58,7 @@ class _Rewriter:
         self._effort = 0
 
     def schema(self, source: Mapping[str, Any], root: bool = False, exact: bool = False) -> JsonSchema:
-        self._effort += _PATTERN if "pattern" in source else 1
+        self._effort += PATTERN if "pattern" in source else 1
         if self._effort > _MOST_EFFORT:
             raise Unsupported
         written: JsonSchema = {key: source[key] for key in _COPIED if source.get(key) is not None}
