@@ -65,8 +65,8 @@ ENTRIES = (
     ),
     Entry(
         "longhorn", "Longhorn", "storage", "1.12.1", "https://charts.longhorn.io",
-        "Replicated volumes on the disks of the workers, which need iscsid, and an NFSv4 client for shared ones. Removing it"
-        " fails until its values have defaultSettings.deletingConfirmationFlag: volumes go with it.",
+        "Replicated volumes on the disks of the workers, which need iscsid, and an NFSv4 client for shared ones."
+        " Removing it fails until its values have defaultSettings.deletingConfirmationFlag: volumes go with it.",
         namespace="longhorn-system", platform=True, conflicts=("linstor",), timeout="15m",
         also=("1.7.2",),
         documentation="https://longhorn.io/docs", source="https://github.com/longhorn/longhorn",
