@@ -60,6 +60,7 @@ class ProfileAddon(Model):
             "a chart has no version but the one that is named here",
             missing=".version",
         ),
+        Rule("!has(self.dependsOn) || !(self.name in self.dependsOn)", "an addon cannot depend on itself"),
     )
 
     name: AddonName
@@ -73,7 +74,7 @@ class ProfileAddon(Model):
     """Version to install; left out, that of the definition, which then changes in all clusters at once."""
     values: Values | None = None
     """Helm values, over those of the definition."""
-    depends_on: Annotated[tuple[AddonName, ...], Meta(max_length=20)] = ()
+    depends_on: Annotated[tuple[AddonName, ...], Meta(max_length=8)] = ()
     """Addons of this profile that must be installed first."""
 
 
@@ -110,9 +111,9 @@ class AddonProfileSpec(Model):
 
     rules = (
         Rule(
-            "self.addons.all(one, !has(one.dependsOn) || one.dependsOn.all(name, name != one.name"
-            " && self.addons.exists(other, other.name == name)))",
-            "dependsOn must name other addons of the profile",
+            "self.addons.all(one, !has(one.dependsOn)"
+            " || one.dependsOn.all(name, self.addons.exists(other, other.name == name)))",
+            "dependsOn must name addons of the profile",
         ),
     )
 
@@ -122,7 +123,7 @@ class AddonProfileSpec(Model):
     """Namespaces of the clusters; left out, all."""
     teams: Annotated[tuple[NotEmpty, ...], Meta(max_length=500)] = ()
     """Teams of the clusters; left out, all and those without a team."""
-    addons: Annotated[tuple[ProfileAddon, ...], Meta(min_length=1, max_length=50), keyed_by("name")]
+    addons: Annotated[tuple[ProfileAddon, ...], Meta(min_length=1, max_length=32), keyed_by("name")]
     """What they get."""
     rollout: Rollout = Rollout()
     prune: bool = True

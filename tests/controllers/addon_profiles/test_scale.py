@@ -1,0 +1,51 @@
+"""A thousand clusters: what is written is what changes, and nothing is asked for again."""
+
+from __future__ import annotations
+
+from butler.api.addon import TenantAddon
+from kubekit.runtime.manager import Manager
+from kubekit.testing.memory import MemoryApi
+from tests.controllers.addon_profiles.profiles import NAMESPACE
+from tests.controllers.addon_profiles.world import World
+
+CLUSTERS = 1000
+ADDONS = [{"name": name, "addon": name, "version": "1.0.0"} for name in ("a", "b")]
+
+
+async def test_a_thousand_clusters_cost_what_changes_in_them(api: MemoryApi) -> None:
+    world = World(api)
+    await world.start()
+    assert world.manager is not None
+    for number in range(CLUSTERS):
+        await world.cluster(f"c{number:04}")
+    reads = reads_of(world.manager)
+    await world.profile(addons=ADDONS)
+    await world.api.settle()
+    assert len(await world.addons()) == CLUSTERS // 4 * 2
+    await world.roll_out()
+    assert (await world.status()).ready == CLUSTERS
+    written = 2 * CLUSTERS
+    told = 2 * CLUSTERS
+    assert world.writes["tenantaddons"] == written + told
+
+    world.writes.clear()
+    await world.client.patch(
+        TenantAddon, "c0500-a", {"status": {"message": "all is well"}}, NAMESPACE, subresource="status"
+    )
+    await world.api.settle()
+    assert (world.writes["tenantaddons"], world.writes["addonprofiles"]) == (1, 0)
+
+    world.writes.clear()
+    await world.tell("c0500-a", "Upgrading")
+    await world.api.settle()
+    assert (world.writes["tenantaddons"], world.writes["addonprofiles"]) == (1, 1)
+    await world.tell("c0500-a")
+    await world.cluster("new")
+    await world.api.settle()
+    assert (world.writes["tenantaddons"], world.writes["tenantclusters"]) == (4, 2)
+    assert reads_of(world.manager) == reads
+
+
+def reads_of(manager: Manager) -> float:
+    """How often anything was asked for."""
+    return manager.metrics.requests.get("200", "GET")
