@@ -10,8 +10,9 @@ from msgspec import structs
 from butler.api.addon import TenantAddon
 from butler.api.addon_profile import AddonProfile
 from butler.api.cluster import TenantCluster
-from butler.controllers.addon_profiles.plan import Plan, Sight, plan
+from butler.controllers.addon_profiles.plan import Plan, plan
 from butler.controllers.addon_profiles.status import status_after
+from butler.controllers.addon_profiles.survey import Memory, Sight, cluster_key
 
 NAMESPACE = "butler-tenants"
 CERTIFICATES = {"name": "certificates", "addon": "cert-manager", "version": "1.0.0"}
@@ -56,12 +57,18 @@ class Platform:
         self.profile, self.others = profile, others
         self.clusters = {one.key: one for one in clusters}
         self.addons: dict[str, TenantAddon] = {}
+        self.memory = Memory()
 
     def plan(self) -> Plan:
         uid = self.profile.metadata.uid
         owned = [one for one in self.addons.values() if any(o.uid == uid for o in one.metadata.owner_references)]
-        sight = Sight(list(self.clusters.values()), self.addons.get, owned, (self.profile, *self.others))
-        return plan(self.profile, sight)
+        sight = Sight(list(self.clusters.values()), self.addons.get, self._inside, owned, (self.profile, *self.others))
+        now = plan(self.profile, sight, self.memory)
+        assert now == plan(self.profile, sight), "who remembers comes to the same as who does not"
+        return now
+
+    def _inside(self, cluster: str) -> list[TenantAddon]:
+        return [one for one in self.addons.values() if cluster_key(one) == cluster]
 
     def visit(self) -> Plan:
         """Carry out the plan, as the controller does."""

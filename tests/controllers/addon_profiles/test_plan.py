@@ -309,7 +309,8 @@ def test_an_older_profile_that_comes_to_match_takes_over() -> None:
     older = profile("old", clusterSelector={"matchLabels": {"tier": "iron"}})
     platform = Platform(profile("new", created="2026-01-02"), cluster("shop"), others=(older,))
     platform.roll_out()
-    platform.others = (profile("old"),)
+    wider = profile("old")
+    platform.others = (structs.replace(wider, metadata=structs.replace(wider.metadata, generation=2)),)
     platform.visit()
     assert platform.has == set()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from butler.api.addon import TenantAddon
 from kubekit.runtime.manager import Manager
 from kubekit.testing.memory import MemoryApi
-from tests.controllers.addon_profiles.profiles import NAMESPACE
+from tests.controllers.addon_profiles.profiles import NAMESPACE, Platform, clusters, profile
 from tests.controllers.addon_profiles.world import World
 
 CLUSTERS = 1000
@@ -44,6 +44,15 @@ async def test_a_thousand_clusters_cost_what_changes_in_them(api: MemoryApi) -> 
     await world.api.settle()
     assert (world.writes["tenantaddons"], world.writes["tenantclusters"]) == (4, 2)
     assert reads_of(world.manager) == reads
+
+
+def test_only_a_cluster_in_which_something_happened_is_looked_at_again() -> None:
+    platform = Platform(profile(), *clusters(CLUSTERS))
+    platform.roll_out()
+    before = [*platform.plan().standings]
+    platform.tell(f"{NAMESPACE}/c0500-certificates", "Degraded")
+    after = [*platform.plan().standings]
+    assert [old.cluster.metadata.name for old, new in zip(before, after, strict=True) if old is not new] == ["c0500"]
 
 
 def reads_of(manager: Manager) -> float:

@@ -84,7 +84,8 @@ class World:
             await self.install_all()
 
     async def status(self, name: str = "base") -> AddonProfileStatus:
-        return (await self.client.get(AddonProfile, name)).status
+        found: AddonProfile = await self.client.get(AddonProfile, name)
+        return found.status
 
     async def said(self, type: str, name: str = "base") -> tuple[str, str]:  # noqa: A002 -- its name
         found = (await self.status(name)).condition(type)
@@ -92,4 +93,5 @@ class World:
         return found.status, found.reason
 
     async def raw(self, kind: Address, name: str) -> dict[str, Any]:
-        return await self.client.get(kind, name, NAMESPACE)
+        found: dict[str, Any] = await self.client.get(kind, name, NAMESPACE)
+        return found

@@ -5,68 +5,22 @@ themselves, so a plan that was carried out half is simply made again."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from butler.api.addon import TenantAddon
 from butler.api.addon_profile import AddonProfile
 from butler.api.cluster import TenantCluster
 
-from .rivals import Rivals, rivals_of
-from .selection import is_established, matching, wave_size, waves
-from .wanted_addon import Entry, Wanted, entry, has_failed, name_of
+from .rivals import rivals_of
+from .selection import matching, wave_size, waves
+from .survey import Memory, Sight, Standing, cluster_key, survey
+from .wanted_addon import Wanted
 
 ADDON_FAILED, PAUSED, INVALID = "AddonFailed", "Paused", "InvalidSpec"
 """Why no cluster is touched."""
 MOST_WRITES = 200
 """So many at once; the rest follows when these are seen."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sight:
-    """What there is besides the profile."""
-
-    clusters: Collection[TenantCluster]
-    """All of them, whether they match or not."""
-    addon: Callable[[str], TenantAddon | None]
-    """TenantAddons by key."""
-    owned: Collection[TenantAddon]
-    """Those that the profile made."""
-    profiles: Iterable[AddonProfile] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How far a cluster is."""
-
-    cluster: TenantCluster
-    missing: tuple[Wanted, ...] = ()
-    """To be written."""
-    surplus: tuple[TenantAddon, ...] = ()
-    """To be deleted."""
-    underway: tuple[str, ...] = ()
-    """Addons that the cluster was told of and does not have yet, or still has."""
-    failed: tuple[tuple[str, str], ...] = ()
-    """Addons that failed, and why."""
-
-    @property
-    def changes(self) -> int:
-        return len(self.missing) + len(self.surplus)
-
-    @property
-    def waits(self) -> bool:
-        """Whether it holds up nobody, whatever it lacks: it was never ready."""
-        return not is_established(self.cluster)
-
-    @property
-    def is_ready(self) -> bool:
-        return not self.changes and not self.underway and not self.failed
-
-    @property
-    def is_begun(self) -> bool:
-        """Whether a change is on its way in it."""
-        return bool(self.underway) and not self.failed and not self.waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,22 +64,30 @@ class Plan:
 
     @property
     def writes(self) -> list[Wanted]:
-        return [one for standing in self.started for one in standing.missing]
+        """Where two clusters make the same name, the first has it."""
+        found: dict[str, Wanted] = {}
+        for standing in self.started:
+            for one in standing.missing:
+                found.setdefault(one.key, one)
+        return list(found.values())
 
     @property
     def deletions(self) -> list[TenantAddon]:
         return [*self.pruned, *(one for standing in self.started for one in standing.surplus)]
 
 
-def plan(profile: AddonProfile, sight: Sight) -> Plan:
-    """What to do now."""
-    spec, entries = profile.spec, [entry(one) for one in profile.spec.addons]
-    matches = matching(spec)
+def plan(profile: AddonProfile, sight: Sight, memory: Memory | None = None) -> Plan:
+    """What to do now. A memory makes the next plan cheaper, and no different."""
+    spec, matches = profile.spec, matching(profile.spec)
     matched = [one for one in sight.clusters if matches(one)]
     rivals = rivals_of(profile, sight.profiles)
-    survey = _Survey(profile, sight, entries, rivals)
-    order = [[survey.standing(one) for one in wave] for wave in waves(spec.rollout, matched)]
-    conflicts = Conflicts(tuple(survey.foreign), tuple(survey.lost), tuple(rivals.younger(spec.addons, matched)))
+    standing = survey(profile, sight, rivals, Memory() if memory is None else memory)
+    order = [[standing(one) for one in wave] for wave in waves(spec.rollout, matched)]
+    conflicts = Conflicts(
+        foreign=tuple(key for wave in order for one in wave for key in one.foreign),
+        lost=tuple(each for wave in order for one in wave for each in one.lost),
+        younger=tuple(rivals.younger(spec.addons, matched)),
+    )
     stop = _stop(profile, order)
     if stop is not None:
         # Who takes a cluster that failed out of the profile wants it to be rid of the addon.
@@ -137,65 +99,12 @@ def plan(profile: AddonProfile, sight: Sight) -> Plan:
     return Plan(order, tuple(started), tuple(pruned), _wave(order), complete, None, conflicts)
 
 
-class _Survey:
-    """Goes from cluster to cluster, and takes note of who is in the way."""
-
-    def __init__(self, profile: AddonProfile, sight: Sight, entries: Sequence[Entry], rivals: Rivals) -> None:
-        self._profile, self._sight, self._entries, self._rivals = profile, sight, entries, rivals
-        self._owned: dict[str, list[TenantAddon]] = defaultdict(list)
-        for addon in sight.owned:
-            self._owned[cluster_key(addon)].append(addon)
-        self._taken: dict[str, str] = {}
-        self.foreign: list[str] = []
-        self.lost: list[tuple[str, str]] = []
-
-    def standing(self, cluster: TenantCluster) -> Standing:
-        missing, underway, failed = [], [], []
-        kept = set()
-        for wanted in self._wanted(cluster):
-            live = self._sight.addon(wanted.key)
-            if self._is_taken(wanted, live):
-                self.foreign.append(wanted.key)
-                continue
-            kept.add(wanted.name)
-            if live is None or not (live.deleting or wanted.is_written(live, self._profile.metadata.name)):
-                missing.append(wanted)
-            elif has_failed(live):
-                failed.append((wanted.entry.name, live.status.message or ""))
-            elif not wanted.is_settled(live):
-                underway.append(wanted.entry.name)
-        left = [one for one in self._owned.get(cluster.key, ()) if one.metadata.name not in kept]
-        if not self._profile.spec.prune:
-            left = []
-        underway += [one.metadata.name for one in left if one.deleting]
-        surplus = tuple(one for one in left if not one.deleting)
-        return Standing(cluster, tuple(missing), surplus, tuple(underway), tuple(failed))
-
-    def _wanted(self, cluster: TenantCluster) -> Iterable[Wanted]:
-        """What the cluster is to have from this profile, and not from an older one."""
-        holders = {one.name: self._rivals.holder(one.addon, cluster) for one in self._entries}
-        for one in self._entries:
-            if holder := holders[one.name]:
-                self.lost.append((f"{cluster.metadata.namespace}/{name_of(cluster, one.name)}", holder.profile))
-                continue
-            before = ((name, holders[name]) for name in one.addon.depends_on)
-            yield Wanted(one, cluster, tuple(name_of(cluster, by.addon if by else name) for name, by in before))
-
-    def _is_taken(self, wanted: Wanted, live: TenantAddon | None) -> bool:
-        """Whether the name is somebody else's, be it another cluster's: a and b-c make the same as a-b and c."""
-        if live is None:
-            return self._taken.setdefault(wanted.key, wanted.cluster.key) != wanted.cluster.key
-        uid = self._profile.metadata.uid
-        is_ours = any(owner.uid == uid for owner in live.metadata.owner_references)
-        return not is_ours or cluster_key(live) != wanted.cluster.key
-
-
 def _stop(profile: AddonProfile, order: list[list[Standing]]) -> Stop | None:
     if circle := _circle(profile):
         return Stop(INVALID, f"dependsOn goes round in a circle: {' → '.join(circle)}")
     if profile.spec.rollout.pause:
         return Stop(PAUSED, "spec.rollout.pause is set: all clusters are left as they are")
-    failed = [one for wave in order for one in wave if one.failed and not one.waits]
+    failed = [one for wave in order for one in wave if one.has_failed]
     return Stop(ADDON_FAILED) if len(failed) > profile.spec.rollout.max_failures else None
 
 
@@ -217,7 +126,7 @@ def _wave(order: list[list[Standing]], *, is_stopped: bool = False) -> int:
     """The first in which something is still to happen, or else the last."""
 
     def holds_up(one: Standing) -> bool:
-        return not one.waits and (one.changes > 0 or one.is_begun or (is_stopped and bool(one.failed)))
+        return not one.waits and (one.changes > 0 or one.is_begun or (is_stopped and one.has_failed))
 
     return next((place for place, wave in enumerate(order, 1) if any(map(holds_up, wave))), len(order))
 
@@ -255,8 +164,3 @@ def _pruned(profile: AddonProfile, sight: Sight, matched: Iterable[TenantCluster
         cluster = known.get(cluster_key(one))
         if cluster is None or (profile.spec.prune and not cluster.deleting):
             yield one
-
-
-def cluster_key(addon: TenantAddon) -> str:
-    """The cluster that a TenantAddon is for."""
-    return f"{addon.metadata.namespace}/{addon.spec.cluster_ref.name}"

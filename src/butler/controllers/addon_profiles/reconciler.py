@@ -17,10 +17,11 @@ from kubekit.runtime.manager import Manager
 from kubekit.runtime.objects import Owner, owners_of
 from kubekit.runtime.reconciler import Outcome, Permission, Reconciler, Watch
 
-from .plan import Sight, cluster_key, plan
+from .plan import plan
 from .rivals import share_addons
 from .selection import is_established, matching
 from .status import status_after
+from .survey import Memory, Sight, cluster_key
 from .wanted_addon import Wanted
 
 MANAGER = "butler-controller/addonprofile"
@@ -50,6 +51,7 @@ class AddonProfiles(Reconciler[AddonProfile]):
         self._profiles: Informer[AddonProfile] = manager.informers.of(AddonProfile)
         self._clusters: Informer[TenantCluster] = manager.informers.of(TenantCluster)
         self._addons: Informer[TenantAddon] = manager.informers.of(TenantAddon)
+        self._memories: dict[str, Memory] = {}
         self._addons.index(_BY_OWNER, _owners)
         self._addons.index(_BY_CLUSTER, _cluster)
         self.watches = (
@@ -60,10 +62,19 @@ class AddonProfiles(Reconciler[AddonProfile]):
 
     async def reconcile(self, obj: AddonProfile) -> Outcome:
         owned = self._addons.by(_BY_OWNER, obj.metadata.uid)
-        now = plan(obj, Sight(list(self._clusters), self._addons.get, owned, self._profiles))
+        sight = Sight(list(self._clusters), self._addons.get, self._inside, owned, list(self._profiles))
+        now = plan(obj, sight, self._memory_of(obj))
         jobs = [partial(self._write, obj, one) for one in now.writes]
         refused = await _done([*jobs, *(partial(self._delete, one) for one in now.deletions)])
         return Outcome(error=refused[0]) if refused else Outcome(status_after(obj, now))
+
+    def _inside(self, cluster: str) -> list[TenantAddon]:
+        return self._addons.by(_BY_CLUSTER, cluster)
+
+    def _memory_of(self, profile: AddonProfile) -> Memory:
+        """Of those that are still there: a memory is as large as what it is of."""
+        self._memories = {name: one for name, one in self._memories.items() if name in self._profiles}
+        return self._memories.setdefault(profile.metadata.name, Memory())
 
     async def _write(self, profile: AddonProfile, wanted: Wanted) -> None:
         """One that is new takes nothing from anybody: an object that somebody else made meanwhile is a conflict."""

@@ -41,6 +41,8 @@ class Rivals:
     """All rivals of one profile."""
 
     found: tuple[Rival, ...] = ()
+    identity: tuple[tuple[str, int], ...] = ()
+    """Differs when what they want does."""
 
     def holder(self, addon: ProfileAddon, cluster: TenantCluster) -> Holder | None:
         """The older profile that this addon is left to."""
@@ -57,12 +59,10 @@ class Rivals:
 
 def rivals_of(profile: AddonProfile, others: Iterable[AddonProfile]) -> Rivals:
     """The oldest first."""
-    found = [one for one in others if not one.deleting and share_addons(profile, one)]
+    found = sorted((one for one in others if not one.deleting and share_addons(profile, one)), key=_age)
     return Rivals(
-        tuple(
-            Rival(one.metadata.name, _age(one) < _age(profile), matching(one.spec), _claims(one))
-            for one in sorted(found, key=_age)
-        )
+        tuple(Rival(one.metadata.name, _age(one) < _age(profile), matching(one.spec), _claims(one)) for one in found),
+        tuple((one.metadata.uid, one.metadata.generation) for one in found),
     )
 
 

@@ -10,7 +10,8 @@ from butler.api.addon_profile import MOST_TOLD, AddonProfile, AddonProfileStatus
 from kubekit.model.status import Condition
 from kubekit.runtime.conditions import condition, merged
 
-from .plan import ADDON_FAILED, Conflicts, Plan, Standing
+from .plan import ADDON_FAILED, Conflicts, Plan
+from .survey import Standing
 
 READY, PROGRESSING, STOPPED, CONFLICT = "Ready", "Progressing", "Stopped", "Conflict"
 _NAMED = 5
@@ -23,7 +24,7 @@ def status_after(profile: AddonProfile, plan: Plan) -> AddonProfileStatus:
     """The whole status once the plan is carried out."""
     standings, started = list(plan.standings), {one.cluster.key for one in plan.started}
     waiting = [one for one in standings if one.waits and not one.is_ready]
-    failed = [one for one in standings if one.failed and not one.waits]
+    failed = [one for one in standings if one.has_failed]
     old, generation = profile.status, profile.metadata.generation
     return structs.replace(
         old,
