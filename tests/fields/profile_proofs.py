@@ -35,7 +35,7 @@ async def _profile(spec: dict[str, Any]) -> AddonProfile:
     kinds = tuple(kind for kind in KINDS if kind is AddonProfile)
     client = MemorySpace(SystemClock(), SystemChance(), kinds=kinds).client()
     await client.create({"metadata": {"name": "base"}, "spec": spec}, AddonProfile.address)
-    found = await client.get(AddonProfile, "base")
+    found: AddonProfile = await client.get(AddonProfile, "base")
     return structs.replace(found, metadata=structs.replace(found.metadata, uid="uid-base"))
 
 
