@@ -53,6 +53,14 @@ def test_only_a_cluster_in_which_something_happened_is_looked_at_again() -> None
     assert [old.cluster.metadata.name for old, new in zip(before, after, strict=True) if old is not new] == ["c0050"]
 
 
+def test_what_is_gone_is_forgotten() -> None:
+    platform = Platform(profile(), *clusters(10))
+    platform.roll_out()
+    platform.clusters.clear()
+    platform.roll_out()
+    assert platform.memory.found == {}
+
+
 def reads_of(manager: Manager) -> float:
     """How often anything was asked for."""
     return manager.metrics.requests.get("200", "GET")

@@ -81,8 +81,10 @@ def plan(profile: AddonProfile, sight: Sight, memory: Memory | None = None) -> P
     spec, matches = profile.spec, matching(profile.spec)
     matched = [one for one in sight.clusters if matches(one)]
     rivals = rivals_of(profile, sight.profiles)
-    standing = survey(profile, sight, rivals, Memory() if memory is None else memory)
+    memory = Memory() if memory is None else memory
+    standing = survey(profile, sight, rivals, memory)
     order = [[standing(one) for one in wave] for wave in waves(spec.rollout, matched)]
+    memory.forget_others(matched)
     conflicts = Conflicts(
         foreign=tuple(key for wave in order for one in wave for key in one.foreign),
         lost=tuple(each for wave in order for one in wave for each in one.lost),

@@ -90,6 +90,11 @@ class Memory:
         now = _seen(cluster, keys, sight)
         return standing if len(now) == len(seen) and all(map(_is_same, now, seen)) else None
 
+    def forget_others(self, clusters: Collection[TenantCluster]) -> None:
+        """All but these are of no more interest."""
+        if len(self.found) > len(clusters):
+            self.found = {one.key: self.found[one.key] for one in clusters}
+
     def keep(self, keys: tuple[str, ...], sight: Sight, standing: Standing) -> Standing:
         self.found[standing.cluster.key] = (keys, _seen(standing.cluster, keys, sight), standing)
         return standing
