@@ -10,6 +10,7 @@ from msgspec import structs
 from butler.controllers.addon_profiles.plan import MOST_WRITES
 from butler.controllers.addon_profiles.wanted_addon import CLUSTER, DEFINITION, PROFILE
 from kubekit.model.status import Condition
+from kubekit.runtime.conditions import Truth, condition
 from tests.controllers.addon_profiles.profiles import (
     CERTIFICATES,
     NAMESPACE,
@@ -91,6 +92,24 @@ def test_what_is_said_of_an_earlier_generation_does_not_count() -> None:
     assert names(platform) == []
     platform.tell(f"{NAMESPACE}/c0000-certificates")
     assert names(platform) == ["c0001"]
+
+
+@pytest.mark.parametrize(
+    ("ready", "generation", "goes_on"), [("True", 2, True), ("True", 1, False), ("Unknown", 2, False)]
+)
+def test_what_was_ready_before_a_change_need_not_be_ready_after_it(
+    ready: Truth, generation: int, goes_on: bool
+) -> None:
+    platform = Platform(profile(rollout={"waveSize": 1}), *clusters(2))
+    platform.roll_out()
+    platform.become(addons=[{**CERTIFICATES, "values": {"replicas": 2}}])
+    platform.visit()
+    key = f"{NAMESPACE}/c0000-certificates"
+    platform.tell(key)
+    live = platform.addons[key]
+    said = structs.replace(condition("Ready", ready, "Installed"), observed_generation=generation)
+    platform.addons[key] = structs.replace(live, status=structs.replace(live.status, conditions=(said,)))
+    assert bool(names(platform)) is goes_on
 
 
 def test_canaries_come_first_and_alone() -> None:

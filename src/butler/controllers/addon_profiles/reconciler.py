@@ -22,7 +22,7 @@ from .rivals import share_addons
 from .selection import is_established, matching
 from .status import status_after
 from .survey import Memory, Sight, cluster_key
-from .wanted_addon import Wanted
+from .wanted_addon import READY, Wanted
 
 MANAGER = "butler-controller/addonprofile"
 """Owner of the fields a profile writes."""
@@ -139,8 +139,9 @@ def _what_selects(cluster: TenantCluster) -> Any:
 
 
 def _what_tells(addon: TenantAddon) -> Any:
-    meta, status = addon.metadata, addon.status
-    told = (status.phase, status.observed_generation, status.installed_version)
+    meta, status, ready = addon.metadata, addon.status, addon.status.condition(READY)
+    said = (ready.status, ready.observed_generation) if ready is not None else None
+    told = (status.phase, status.observed_generation, status.installed_version, said)
     return addon.spec, meta.labels, meta.annotations.get(APPLIED), meta.owner_references, addon.deleting, told
 
 

@@ -12,8 +12,9 @@ from kubekit.runtime.conditions import condition, merged
 
 from .plan import ADDON_FAILED, Conflicts, Plan
 from .survey import Standing
+from .wanted_addon import READY
 
-READY, PROGRESSING, STOPPED, CONFLICT = "Ready", "Progressing", "Stopped", "Conflict"
+PROGRESSING, STOPPED, CONFLICT = "Progressing", "Stopped", "Conflict"
 _NAMED = 5
 """So many objects are named in a sentence."""
 _LONGEST = 256

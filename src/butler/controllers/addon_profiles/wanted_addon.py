@@ -19,6 +19,7 @@ from kubekit.model.resource import Object
 from kubekit.runtime.objects import owner_reference
 
 PROFILE, CLUSTER, DEFINITION = f"{GROUP}/profile", f"{GROUP}/cluster", f"{GROUP}/addon-definition"
+READY = "Ready"
 _FAILURES = {TenantAddonPhase.FAILED, TenantAddonPhase.DEGRADED}
 
 
@@ -108,10 +109,11 @@ class Wanted:
 
     def is_settled(self, live: TenantAddon) -> bool:
         """Whether the cluster has it, as its newest spec says."""
-        status, version = live.status, self.entry.addon.version
+        status, version, ready = live.status, self.entry.addon.version, live.status.condition(READY)
         return (
             _is_current(live)
             and status.phase is TenantAddonPhase.INSTALLED
+            and (ready is None or ready.status == "True")
             and (not version or (status.installed_version or "").removeprefix("v") == version.removeprefix("v"))
         )
 
@@ -122,7 +124,10 @@ def has_failed(live: TenantAddon) -> bool:
 
 
 def _is_current(live: TenantAddon) -> bool:
-    return not live.deleting and live.status.observed_generation == live.metadata.generation
+    """Whether its status speaks of its newest spec; so must the condition, which may be left from before."""
+    generation, ready = live.metadata.generation, live.status.condition(READY)
+    is_old = ready is not None and ready.observed_generation not in (None, generation)
+    return not live.deleting and live.status.observed_generation == generation and not is_old
 
 
 def _wire(chart: HelmChart | None) -> Any:
