@@ -23,7 +23,7 @@ from butler.cli import reference as commands
 from butler.cli.adm import butleradm
 from butler.cli.ctl import butlerctl
 from kubekit.model import crd
-from kubekit.model.resource import Resource
+from kubekit.model.resource import QUANTITY_PATTERN, Resource
 
 ROOT = Path(__file__).resolve().parent.parent
 CRDS = Path("deploy/crds")
@@ -112,7 +112,7 @@ def _row(field: Field) -> str:
 
 def _type(node: dict[str, Any]) -> str:
     if "x-kubernetes-int-or-string" in node:
-        return "quantity"
+        return "quantity" if node["pattern"] == QUANTITY_PATTERN else "integer or string"
     if "items" in node:
         return f"list of {_type(node['items'])}"
     if "additionalProperties" in node:

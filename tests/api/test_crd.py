@@ -44,8 +44,8 @@ def test_objects_are_judged_by_the_event_loop(kind: type[Resource]) -> None:
     assert not is_wide(crd.schema_of(kind))
 
 
-def test_there_are_eighteen_kinds_in_one_group() -> None:
-    assert len(KINDS) == 18
+def test_there_are_nineteen_kinds_in_one_group() -> None:
+    assert len(KINDS) == 19
     assert {(kind.address.group, kind.address.version) for kind in KINDS} == {(GROUP, VERSION)}
 
 
@@ -158,6 +158,9 @@ TABLE = {
     "Chart:string=.spec.chart.name; Version:string=.spec.chart.defaultVersion; Platform:boolean=.spec.platform",
     "ManagementAddon": "Addon:string=.spec.addon; Version:string=.spec.version; Phase:string=.status.phase; "
     "Installed:string=.status.installedVersion",
+    "AddonProfile": "Matched:integer=.status.matched; Updated:integer=.status.updated; Ready:integer=.status.ready; "
+    "Failed:integer=.status.failed; Wave:string=.status.wave; "
+    'Stopped:string=.status.conditions[?(@.type=="Stopped")].status',
     "NetworkPool": "CIDR:string=.spec.cidr; Available:integer=.status.availableIPs; "
     "Allocated:integer=.status.allocatedIPs; Total:integer=.status.totalIPs",
     "IPAllocation": "Pool:string=.spec.poolRef.name; Cluster:string=.spec.tenantClusterRef.name; "
@@ -184,6 +187,7 @@ NAMES = {
     "IdentityProvider": "identityproviders idp",
     "AddonDefinition": "addondefinitions ad adddef",
     "ManagementAddon": "managementaddons ma maddon",
+    "AddonProfile": "addonprofiles ap",
     "NetworkPool": "networkpools np",
     "IPAllocation": "ipallocations ipa",
     "Workspace": "workspaces ws",
@@ -191,7 +195,8 @@ NAMES = {
     "ClusterCreationPolicy": "clustercreationpolicies ccp",
 }
 CLUSTER_WIDE = {
-    "ButlerConfig", "Team", "User", "IdentityProvider", "AddonDefinition", "ManagementAddon", "ClusterCreationPolicy",
+    "ButlerConfig", "Team", "User", "IdentityProvider", "AddonDefinition", "ManagementAddon", "AddonProfile",
+    "ClusterCreationPolicy",
 }  # fmt: skip
 
 

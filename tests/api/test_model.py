@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from butler.api import KINDS
-from butler.api.bootstrap_addons import BootstrapCni
+from butler.api.bootstrap.addons import BootstrapCni
 from butler.api.cluster import ClusterPhase, TenantCluster, TenantClusterStatus
 from butler.api.cluster_addons import CertManagerAddon
 from butler.api.machine import MachineRequest, MachineResources

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.fields import cluster_proofs
+from tests.fields import cluster_proofs, profile_proofs
 from tests.fields.cluster_world import Setting, observing
 from tests.fields.lists import PROOFS, REFUSALS
 from tests.fields.proof import Proof, Refusal
@@ -40,3 +40,8 @@ async def test_where_nothing_acts_nothing_differs(path: str, one: Any, other: An
     """Otherwise the proofs would prove nothing."""
     observe = observing(path, Setting(team={}))
     assert await observe(one) == await observe(other)
+
+
+async def test_the_same_profile_comes_to_the_same() -> None:
+    observe = profile_proofs.observing("spec.addons[].values")
+    assert await observe({"replicas": 1}) == await observe({"replicas": 1})

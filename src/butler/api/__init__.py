@@ -28,6 +28,7 @@ _HOMES = {
     "IdentityProvider": "identity",
     "AddonDefinition": "addon",
     "ManagementAddon": "addon",
+    "AddonProfile": "addon_profile",
     "NetworkPool": "network",
     "IPAllocation": "network",
     "Workspace": "workspace",

@@ -19,7 +19,7 @@ from ..bootstrap import (
     ClusterShape,
     NodePool,
 )
-from ..bootstrap_addons import BootstrapAddons, BootstrapCni, BootstrapLoadBalancer, BootstrapStorage, GitOpsTool
+from ..bootstrap.addons import BootstrapAddons, BootstrapCni, BootstrapLoadBalancer, BootstrapStorage, GitOpsTool
 from ..shared import IPv4Range, ProviderType, TemplateSize
 from . import ranges, sizes
 from .sizes import Written

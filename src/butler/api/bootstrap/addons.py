@@ -6,7 +6,7 @@ from typing import Literal
 
 from kubekit.model.resource import Model
 
-from .shared import SecretRef
+from ..shared import SecretRef
 
 
 class BootstrapCni(Model):

@@ -10,9 +10,9 @@ from msgspec import Meta, field
 from kubekit.model.resource import AGE, Column, Model, Rule, Time
 from kubekit.model.status import Condition, Status
 
-from .bootstrap_addons import BootstrapAddons
-from .model import NOT_YET, Cidr, DnsLabel, Resource
-from .shared import Disk, Exposure, IPv4Range, Platform, ProviderRef, ProviderType, TemplateSize
+from ..model import NOT_YET, Cidr, DnsLabel, Resource
+from ..shared import Disk, Exposure, IPv4Range, Platform, ProviderRef, ProviderType, TemplateSize
+from .addons import BootstrapAddons
 
 
 def _size_rule(flat: str, template: str) -> Rule:

@@ -1,0 +1,1 @@
+"""AddonProfile → TenantAddons of all clusters that match, wave by wave."""
