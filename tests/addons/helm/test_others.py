@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import pytest
 
-from butler.addons.gitops import ARGO_CD, FLUX
+from butler.addons.gitops import ARGO_CD, FLUX, GitOps
 from butler.addons.installation.ownership import LABEL
 from butler.addons.model import AddonState
-from kubekit.client.protocol import Client, Selection
+from butler.engines.helm.protocol import Cluster
+from kubekit.client.protocol import Client, Selection, Signal
+from kubekit.errors import NotFound
 from kubekit.model.resource import Address, Object
+from kubekit.runtime.client_wrapper import Call, Go, WrappedClient
 from tests.addons.helm.site import Site
 from tests.engines.helm import charts
 from tests.engines.helm.world import CONFIG_MAP, DEFINITIONS
+from tests.providers.clocks import HandClock
 
 
 async def test_a_release_by_hand_is_refused_and_stays(site: Site) -> None:
@@ -81,12 +88,40 @@ def definition(kind: Address) -> Object:
     }
 
 
-async def serve(client: Client, kind: Address) -> None:
+@asynccontextmanager
+async def served(site: Site, kind: Address) -> AsyncIterator[None]:
+    """A kind that the cluster knows for a while."""
+    client, only = site.cluster.client, Selection(fields=f"metadata.name={kind.name}")
     await client.create(definition(kind), DEFINITIONS)
-    async for event in client.watch(DEFINITIONS, Selection(fields=f"metadata.name={kind.name}")):
-        conditions = ((event.item or {}).get("status") or {}).get("conditions") or []
-        if any((one["type"], one["status"]) == ("Established", "True") for one in conditions):
-            return
+    async with asyncio.timeout(40):
+        async with aclosing(client.watch(DEFINITIONS, only)) as events:
+            async for event in events:
+                if is_established(event.item or {}):
+                    break
+        # A real server says so a moment before it serves the kind.
+        while not await is_listed(client, kind):  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.05)
+    try:
+        yield
+    finally:
+        async with asyncio.timeout(40), aclosing(client.watch(DEFINITIONS, only)) as events:
+            await client.delete(DEFINITIONS, kind.name)
+            async for event in events:
+                if event.signal is Signal.DELETED:
+                    break
+
+
+def is_established(obj: Object) -> bool:
+    conditions = (obj.get("status") or {}).get("conditions") or []
+    return any((one["type"], one["status"]) == ("Established", "True") for one in conditions)
+
+
+async def is_listed(client: Client, kind: Address) -> bool:
+    try:
+        await client.list(kind)
+    except NotFound:
+        return False
+    return True
 
 
 async def keep(site: Site, kind: Address, spec: dict[str, Any], status: dict[str, Any]) -> None:
@@ -145,8 +180,7 @@ async def test_what_gitops_keeps_is_shown_and_left_alone(
     word: str,
 ) -> None:
     addon = site.addon("web")
-    await serve(site.cluster.client, kind)
-    try:
+    async with served(site, kind):
         await keep(site, kind, spec, status)
         runs = site.runs
         for seen in (await site.installed(addon), await site.look(addon, repair=True)):
@@ -155,8 +189,6 @@ async def test_what_gitops_keeps_is_shown_and_left_alone(
             assert seen.message == f"kept by {kind.kind} default/kept: {word}"
         assert site.runs == runs
         assert await site.world.helm.find(site.cluster, addon.place) is None
-    finally:
-        await site.cluster.client.delete(DEFINITIONS, kind.name)
 
 
 @pytest.mark.parametrize(
@@ -171,21 +203,42 @@ async def test_what_gitops_keeps_is_shown_and_left_alone(
     ],
 )
 async def test_what_gitops_keeps_elsewhere_is_no_concern(site: Site, kind: Address, spec: dict[str, Any]) -> None:
-    await serve(site.cluster.client, kind)
-    try:
+    async with served(site, kind):
         await keep(site, kind, spec, {"conditions": "nonsense", "history": [5], "sync": []})
         assert (await site.installed(site.addon("web"))).state is AddonState.HEALTHY
-    finally:
-        await site.cluster.client.delete(DEFINITIONS, kind.name)
 
 
 async def test_what_flux_took_over_is_not_removed(site: Site) -> None:
     addon = site.addon("web")
-    await serve(site.cluster.client, FLUX)
-    try:
+    async with served(site, FLUX):
         await site.installed(addon)
         await keep(site, FLUX, {"releaseName": "web", "targetNamespace": "addons"}, READY)
         await site.installer.remove(site.cluster, addon.place)
         assert await site.is_there(CONFIG_MAP, "web-config")
-    finally:
-        await site.cluster.client.delete(DEFINITIONS, FLUX.name)
+
+
+class Counted(WrappedClient):
+    """Keeps which kinds were asked for."""
+
+    def __init__(self, inner: Client) -> None:
+        super().__init__(inner)
+        self.kinds: list[str] = []
+
+    async def around(self, call: Call, go: Go) -> Any:
+        self.kinds.append(call.address.kind)
+        return await go()
+
+
+async def test_a_cluster_without_gitops_is_asked_once_in_a_while(site: Site) -> None:
+    clock, client = HandClock(), Counted(site.cluster.client)
+    gitops, cluster = GitOps(clock), Cluster(site.cluster.config, client)
+    for _ in range(3):
+        assert await gitops.claims(cluster) == ()
+    assert client.kinds == ["HelmRelease", "Application"]
+    async with served(site, FLUX):
+        await keep(site, FLUX, RELEASE, READY)
+        assert await gitops.claims(cluster) == ()
+        clock.pass_by(301)
+        for _ in range(2):
+            assert [one.object for one in await gitops.claims(cluster)] == ["HelmRelease default/kept"]
+    assert client.kinds[2:] == ["HelmRelease", "Application", "HelmRelease"]
