@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
-from typing import Any
-
-import pytest
-
-from butler.addons.gitops import ARGO_CD, FLUX, GitOps
+from butler.addons.gitops import FLUX
 from butler.addons.installation.ownership import LABEL
 from butler.addons.model import AddonState
-from butler.engines.helm.protocol import Cluster
-from kubekit.client.protocol import Client, Selection, Signal
-from kubekit.errors import NotFound
-from kubekit.model.resource import Address, Object
-from kubekit.runtime.client_wrapper import Call, Go, WrappedClient
+from tests.addons.helm.gitops import READY, RELEASE, keep, served
 from tests.addons.helm.site import Site
 from tests.engines.helm import charts
-from tests.engines.helm.world import CONFIG_MAP, DEFINITIONS
-from tests.providers.clocks import HandClock
+from tests.engines.helm.world import CONFIG_MAP
 
 
 async def test_a_release_by_hand_is_refused_and_stays(site: Site) -> None:
@@ -70,175 +58,10 @@ async def test_two_addons_do_not_share_a_release(site: Site) -> None:
     assert (await site.look(addon)).message == "is not installed"
 
 
-def definition(kind: Address) -> Object:
-    free = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    version = {
-        "name": kind.version,
-        "served": True,
-        "storage": True,
-        "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": free, "status": free}}},
-    }
-    names = {"plural": kind.plural, "kind": kind.kind}
-    spec = {"group": kind.group, "scope": "Namespaced", "names": names, "versions": [version]}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": kind.name},
-        "spec": spec,
-    }
-
-
-@asynccontextmanager
-async def served(site: Site, kind: Address) -> AsyncIterator[None]:
-    """A kind that the cluster knows for a while."""
-    client, only = site.cluster.client, Selection(fields=f"metadata.name={kind.name}")
-    await client.create(definition(kind), DEFINITIONS)
-    async with asyncio.timeout(40):
-        async with aclosing(client.watch(DEFINITIONS, only)) as events:
-            async for event in events:
-                if is_established(event.item or {}):
-                    break
-        # A real server says so a moment before it serves the kind.
-        while not await is_listed(client, kind):  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.05)
-    try:
-        yield
-    finally:
-        async with asyncio.timeout(40), aclosing(client.watch(DEFINITIONS, only)) as events:
-            await client.delete(DEFINITIONS, kind.name)
-            async for event in events:
-                if event.signal is Signal.DELETED:
-                    break
-
-
-def is_established(obj: Object) -> bool:
-    conditions = (obj.get("status") or {}).get("conditions") or []
-    return any((one["type"], one["status"]) == ("Established", "True") for one in conditions)
-
-
-async def is_listed(client: Client, kind: Address) -> bool:
-    try:
-        await client.list(kind)
-    except NotFound:
-        return False
-    return True
-
-
-async def keep(site: Site, kind: Address, spec: dict[str, Any], status: dict[str, Any]) -> None:
-    obj = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "kept", "namespace": "default"}}
-    await site.cluster.client.create({**obj, "spec": spec, "status": status}, kind)
-
-
-READY = {"conditions": [{"type": "Ready", "status": "True", "reason": "UpgradeSucceeded", "message": "s3cret"}]}
-BROKEN = {"conditions": [{"type": "Ready", "status": "False", "reason": "InstallFailed", "message": "s3cret"}]}
-HISTORY = {"history": [{"chartName": "web", "chartVersion": "3.2.1", "status": "deployed"}]}
-HERE = {"server": "https://kubernetes.default.svc", "namespace": "addons"}
-SOURCE = {"repoURL": "https://charts.example.com", "chart": "web", "targetRevision": "3.*"}
-SYNCED = {"sync": {"revision": "3.2.1"}, "health": {"status": "Healthy", "message": "s3cret"}}
-RELEASE = {"releaseName": "web", "targetNamespace": "addons"}
-CASES = [
-    (FLUX, RELEASE, {**READY, **HISTORY}, AddonState.HEALTHY, "3.2.1", "UpgradeSucceeded"),
-    (FLUX, RELEASE, {}, AddonState.INSTALLING, "", "no word yet"),
-    (FLUX, RELEASE, BROKEN, AddonState.FAILED, "", "InstallFailed"),
-    (FLUX, {"targetNamespace": "addons"}, {**BROKEN, **HISTORY}, AddonState.DEGRADED, "3.2.1", "InstallFailed"),
-    (
-        FLUX,
-        {"targetNamespace": "addons", "suspend": True, "chart": {"spec": {"chart": "web"}}},
-        READY,
-        AddonState.HEALTHY,
-        "",
-        "suspended",
-    ),
-    (ARGO_CD, {"destination": HERE, "source": SOURCE}, SYNCED, AddonState.HEALTHY, "3.2.1", "Healthy"),
-    (
-        ARGO_CD,
-        {"destination": HERE, "sources": [{"repoURL": "https://git.example.com", "ref": "values"}, SOURCE]},
-        {"sync": {"revisions": ["abc", "3.2.1"]}, "health": {"status": "Degraded"}},
-        AddonState.DEGRADED,
-        "3.2.1",
-        "Degraded",
-    ),
-    (
-        ARGO_CD,
-        {"destination": HERE, "source": {"repoURL": "https://git.example.com", "helm": {"releaseName": "web"}}},
-        {"health": {"status": "Missing"}, "operationState": {"phase": "Failed"}},
-        AddonState.FAILED,
-        "",
-        "Missing",
-    ),
-]
-
-
-@pytest.mark.parametrize(("kind", "spec", "status", "state", "version", "word"), CASES)
-async def test_what_gitops_keeps_is_shown_and_left_alone(
-    site: Site,
-    kind: Address,
-    spec: dict[str, Any],
-    status: dict[str, Any],
-    state: AddonState,
-    version: str,
-    word: str,
-) -> None:
-    addon = site.addon("web")
-    async with served(site, kind):
-        await keep(site, kind, spec, status)
-        runs = site.runs
-        for seen in (await site.installed(addon), await site.look(addon, repair=True)):
-            assert seen.keeper == ("flux" if kind is FLUX else "argocd")
-            assert (seen.state, seen.version, seen.outdated) == (state, version, False)
-            assert seen.message == f"kept by {kind.kind} default/kept: {word}"
-        assert site.runs == runs
-        assert await site.world.helm.find(site.cluster, addon.place) is None
-
-
-@pytest.mark.parametrize(
-    ("kind", "spec"),
-    [
-        (FLUX, {"releaseName": "web", "targetNamespace": "elsewhere"}),
-        (FLUX, {"releaseName": "another", "targetNamespace": "addons", "chart": {"spec": {"chart": "another"}}}),
-        (ARGO_CD, {"destination": {**HERE, "server": "https://another.example.com"}, "source": SOURCE}),
-        (ARGO_CD, {"destination": HERE, "source": {"repoURL": "https://git.example.com", "path": "web"}}),
-        (ARGO_CD, {"destination": "nonsense", "source": 5, "sources": {"a": 1}}),
-        (FLUX, {"chart": 5, "releaseName": ["web"]}),
-    ],
-)
-async def test_what_gitops_keeps_elsewhere_is_no_concern(site: Site, kind: Address, spec: dict[str, Any]) -> None:
-    async with served(site, kind):
-        await keep(site, kind, spec, {"conditions": "nonsense", "history": [5], "sync": []})
-        assert (await site.installed(site.addon("web"))).state is AddonState.HEALTHY
-
-
 async def test_what_flux_took_over_is_not_removed(site: Site) -> None:
     addon = site.addon("web")
     async with served(site, FLUX):
         await site.installed(addon)
-        await keep(site, FLUX, {"releaseName": "web", "targetNamespace": "addons"}, READY)
+        await keep(site, FLUX, RELEASE, READY)
         await site.installer.remove(site.cluster, addon.place)
         assert await site.is_there(CONFIG_MAP, "web-config")
-
-
-class Counted(WrappedClient):
-    """Keeps which kinds were asked for."""
-
-    def __init__(self, inner: Client) -> None:
-        super().__init__(inner)
-        self.kinds: list[str] = []
-
-    async def around(self, call: Call, go: Go) -> Any:
-        self.kinds.append(call.address.kind)
-        return await go()
-
-
-async def test_a_cluster_without_gitops_is_asked_once_in_a_while(site: Site) -> None:
-    clock, client = HandClock(), Counted(site.cluster.client)
-    gitops, cluster = GitOps(clock), Cluster(site.cluster.config, client)
-    for _ in range(3):
-        assert await gitops.claims(cluster) == ()
-    assert client.kinds == ["HelmRelease", "Application"]
-    async with served(site, FLUX):
-        await keep(site, FLUX, RELEASE, READY)
-        assert await gitops.claims(cluster) == ()
-        clock.pass_by(301)
-        for _ in range(2):
-            assert [one.object for one in await gitops.claims(cluster)] == ["HelmRelease default/kept"]
-    assert client.kinds[2:] == ["HelmRelease", "Application", "HelmRelease"]
