@@ -22,6 +22,7 @@ SYNCED = {"sync": {"revision": "3.2.1"}, "health": {"status": "Healthy", "messag
 CASES = [
     (FLUX, RELEASE, {**READY, **HISTORY}, AddonState.HEALTHY, "3.2.1", "UpgradeSucceeded"),
     (FLUX, RELEASE, {}, AddonState.INSTALLING, "", "no word yet"),
+    (FLUX, RELEASE, {"lastAttemptedRevision": "1\n" * 999}, AddonState.INSTALLING, "", "no word yet"),
     (FLUX, RELEASE, BROKEN, AddonState.FAILED, "", "InstallFailed"),
     (FLUX, {"targetNamespace": "addons"}, {**BROKEN, **HISTORY}, AddonState.DEGRADED, "3.2.1", "InstallFailed"),
     (
