@@ -46,6 +46,8 @@ class Addon:
     """Secrets that have to be in the cluster before it."""
     resources: tuple[Object, ...] = ()
     """Objects that are written once it is healthy, such as pools of addresses."""
+    privileged: bool = False
+    """Whether its pods may do on nodes what they like, so that its namespace has to allow that."""
 
     @property
     def version(self) -> str:
@@ -79,6 +81,10 @@ class Seen:
     """What Helm says of it."""
     rolled_back: bool = False
     """Whether what was asked for failed and what was there before is there again."""
+    reason: str = ""
+    """Why it failed, in one word for programs, such as ChartNotFound."""
+    outdated: bool = False
+    """Whether what is there is not all that was asked for, so that it has to be installed (again)."""
 
 
 class Installer(Protocol):
@@ -95,6 +101,7 @@ class Installer(Protocol):
         """How each is doing by what its objects say; what drifted is written back, or only told of."""
         ...
 
-    async def remove(self, cluster: Cluster, place: Place) -> None:
-        """Take an addon out. Nothing happens where it is not, or is kept by others."""
+    async def remove(self, cluster: Cluster, place: Place, *, name: str = "", holds_volumes: bool = False) -> None:
+        """Take an addon out. Nothing happens where it is not, or is kept by others, or, given a name, is the release
+        of another addon. Raises VolumesInUse when it holds volumes and there are any."""
         ...
