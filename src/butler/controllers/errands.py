@@ -45,13 +45,18 @@ class Errands(Generic[About, Result]):
         self._attended: set[str] = set()
         """Whose visit waits for the end, and so needs not be woken by it."""
         self._group: asyncio.TaskGroup | None = None
+        self._works = asyncio.Event()
 
     async def run(self) -> None:
         """For as long as controllers work: what is under way at their end is given up."""
         self._under_way.clear()
         self._ended.clear()
-        async with asyncio.TaskGroup() as self._group:
-            await asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.TaskGroup() as self._group:
+                self._works.set()
+                await asyncio.get_running_loop().create_future()
+        finally:
+            self._works.clear()
 
     def under_way(self, key: str) -> About | None:
         found = self._under_way.get(key)
@@ -63,7 +68,8 @@ class Errands(Generic[About, Result]):
 
     async def begin(self, key: str, about: About, work: Callable[[], Coroutine[Any, Any, Result]]) -> None:
         """Have it done, where nothing is under way. Waits for the end of it, but only a moment."""
-        assert self._group is not None, "controllers work only while this runs"
+        await self._works.wait()
+        assert self._group is not None
         assert key not in self._under_way, f"{key} has an errand already"
         self._ended.pop(key, None)
         task = self._group.create_task(self._work(key, about, work))

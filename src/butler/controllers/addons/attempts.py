@@ -64,7 +64,7 @@ class Memory:
 
     def fail(self, attempt: Attempt, now: float) -> None:
         self.failures = self.failures + 1 if self.failed == attempt else 1
-        self.failed = attempt
+        self.failed, self.look_at = attempt, None
         self.rests_until = now + _growing(FIRST_REST, LONGEST_REST, self.failures - 1)
 
     def succeed(self) -> None:

@@ -30,7 +30,7 @@ _VARIED = 0.2
 """By how much these looks differ, so that addons installed together do not have them together for ever."""
 _LOOK_AGAIN = timedelta(minutes=10)
 """When to look again at what is under way, should nothing be heard of it."""
-_AT_ONCE = timedelta(0)
+_AT_ONCE, _SOON = timedelta(0), timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +106,24 @@ class Upkeep:
         running = self.errands.under_way(key)
         if running is not None and running != attempt:
             await self.errands.stop(key)
-        memory = self._memory(key)
-        if self.errands.under_way(key) is None and not memory.rests(attempt, self._clock.monotonic()):
+        is_idle = self.errands.under_way(key) is None and not self._is_gone(key, attempt)
+        if is_idle and not self._memory(key).rests(attempt, self._clock.monotonic()):
             await self.errands.begin(key, attempt, partial(self._remove, obj, attempt, reach))
+        if self._is_gone(key, attempt):
+            await self.forget(key)
+            return Outcome(obj.status)
         ended = self.errands.ended(key)
-        if ended is None or ended.about != attempt:
-            return self.outcome(
-                obj, pictures.deleting(obj.status, "Deleting", f"{place} is being removed"), _LOOK_AGAIN
-            )
-        if ended.error is not None:
-            reason, message = failures.reason_of(ended.error), failures.message_of(ended.error)
-            rest = timedelta(seconds=max(memory.rests_until - self._clock.monotonic(), 1.0))
-            return self.outcome(obj, pictures.deleting(obj.status, reason, f"not removed yet: {message}"), rest)
-        await self.forget(key)
-        return Outcome(obj.status)
+        if ended is None or ended.error is None:
+            going = pictures.deleting(obj.status, "Deleting", f"{place} is being removed")
+            return self.outcome(obj, going, _LOOK_AGAIN)
+        reason, message = failures.reason_of(ended.error), failures.message_of(ended.error)
+        rest = timedelta(seconds=self._memory(key).rests_until - self._clock.monotonic())
+        stays = pictures.deleting(obj.status, reason, f"not removed yet: {message}")
+        return self.outcome(obj, stays, max(rest, _SOON))
+
+    def _is_gone(self, key: str, removal: Attempt) -> bool:
+        ended = self.errands.ended(key)
+        return ended is not None and ended.about == removal and ended.error is None
 
     def tell(self, obj: Subject, note: Note) -> None:
         """Record what no change of status tells, or what the end of an object would swallow."""
@@ -159,12 +163,14 @@ class Upkeep:
         return memory.look_at
 
     def _again(self, obj: Subject, status: Any, order: Order) -> timedelta:
+        if self._due(obj, status, order) is not None:
+            return _AT_ONCE
         memory, now = self._memory(obj.key), self._clock.monotonic()
         attempt = self._next(obj, status, order)
         due = self._look_at(memory, status) if attempt.verb == "look" else now
         if memory.rests(attempt, now):
             due = max(due, memory.rests_until)
-        return timedelta(seconds=max(due - now, 0.0))
+        return max(timedelta(seconds=due - now), _SOON)
 
     async def _do(self, obj: Subject, attempt: Attempt, order: Order) -> Seen | None:
         installer, memory = self._installer, self._memory(obj.key)
