@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from weakref import WeakSet
 
+from butler.addons.model import Installer
 from butler.controllers.accounts import Accounts
 from butler.controllers.cluster.reconciler import add_clusters
 from butler.controllers.image import add_images
@@ -13,7 +14,6 @@ from butler.controllers.loadbalancer import add_load_balancers
 from butler.controllers.machine import add_machines
 from butler.controllers.not_implemented import add_not_implemented
 from butler.controllers.providerconfig import add_provider_configs
-from butler.engines.addons import Installer
 from butler.engines.tenants import Connect, Tenants, over_https
 from butler.providers import registry
 from butler.providers.contract import Surroundings
@@ -53,7 +53,7 @@ def add_controllers(
     add_machines(manager, accounts)
     add_load_balancers(manager, accounts)
     add_images(manager, accounts)
-    add_clusters(manager, Tenants(connect), installer, providers, surroundings.clock)
+    add_clusters(manager, Tenants(connect), installer, providers, surroundings.clock, surroundings.chance)
     add_not_implemented(manager, surroundings.clock)
 
 

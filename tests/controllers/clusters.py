@@ -13,6 +13,7 @@ from butler.api.team import Team
 from butler.controllers.cluster.acceptance import accept
 from butler.controllers.cluster.lookup import Snapshot
 from butler.controllers.cluster.scope import Scope
+from butler.local.catalogue import definitions
 
 UID = "0f3c2a11-7d55-4b6e-9e6d-000000000001"
 INSIDE = "shop-0f3c2a11"
@@ -69,9 +70,9 @@ def team(name: str = "web", phase: str = "Ready", **spec: Any) -> Team:
 
 
 def surroundings(*objects: Any) -> Snapshot:
-    """A world in which the given objects exist, beside a platform with a simulated provider."""
+    """A world in which the given objects exist, beside a platform with a simulated provider and the catalogue."""
     sight = Snapshot()
-    for one in (config(), provider(), *objects):
+    for one in (config(), provider(), *definitions(), *objects):
         sight.put(type(one), [one])
     return sight
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from butler.controllers.cluster import kinds
-from butler.controllers.cluster.addons.progress import observed
+from butler.controllers.cluster.addons.observed import observed
 from butler.controllers.cluster.lookup import Snapshot
 from butler.controllers.cluster.scope import Scope
 from butler.controllers.cluster.step import Verdict
@@ -47,7 +47,7 @@ def begun(scope: Scope) -> list[str]:
 
 def knowing(scope: Scope, message: str = "", **states: Any) -> Scope:
     """The scope once somebody heard of these addons."""
-    by_name = {one.name.replace("-", "_"): one for one in scope.settings.addons}
+    by_name = {one.name.replace("-", "_"): one for one in scope.addons.addons}
     return replace(
         scope, news={by_name[name].name: observed(by_name[name], state, message) for name, state in states.items()}
     )
@@ -118,7 +118,8 @@ def test_what_failed_in_another_version_is_about_to_be_tried() -> None:
 
 
 def test_what_was_under_way_when_its_controller_ended_is_begun_anew() -> None:
-    left = {"name": "cilium", "version": "1.17.0", "status": "Installing", "managedBy": "butler"}
+    (cilium, *_) = scope_of(wanted(), reachable()).addons.addons
+    left = msgspec.to_builtins(observed(cilium, "Installing"))
     told = scope_of(wanted(observedState={"addons": [left]}), reachable())
     assert NodeAddons().verdict(told).message == "being installed: cilium"
     known = replace(told, news={})

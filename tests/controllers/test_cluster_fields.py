@@ -27,9 +27,9 @@ def having(scope: Scope, *, ready: bool = True, **spec: Any) -> Scope:
     addons = [
         {
             "name": one.name, "version": one.version, "status": "Healthy", "managedBy": "butler",
-            "valuesDigest": one.values_digest,
+            "valuesDigest": one.digest,
         }
-        for one in scope.settings.addons
+        for one in scope.addons.addons
     ]  # fmt: skip
     said = {"type": "AddonsReady", "status": "True" if ready else "False", "reason": "AddonsInstalled"}
     status = {"conditions": [said], "observedState": {"kubernetesVersion": VERSION, "addons": addons}}
@@ -147,6 +147,6 @@ def test_the_limits_of_a_team_may_say_what_a_worker_is_like() -> None:
 
 
 def test_values_are_told_apart_without_being_shown() -> None:
-    (found, *_) = settings_of(cluster(addons=cilium(password="hunter2")), None, None).addons
-    assert found.values_digest is not None
-    assert "hunter2" not in msgspec.json.encode(found.values_digest).decode()
+    (found, *_) = scope_of(cluster(addons=cilium(password="hunter2"))).addons.addons
+    assert found.digest is not None
+    assert "hunter2" not in msgspec.json.encode(found.digest).decode()

@@ -7,12 +7,20 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from butler.addons.model import Addon, AddonState, Seen
 from butler.controllers.cluster.addons.installations import Installations
-from butler.controllers.cluster.settings import AddonSettings
-from butler.engines.addons import Installed
+from butler.engines.helm.charts import Chart
+from butler.engines.helm.protocol import Place, Release
 from kubekit.clock import SystemClock
 
-CILIUM, TRAEFIK = AddonSettings("cilium", "1.17.0", for_nodes=True), AddonSettings("traefik", "34.3.0")
+
+
+def addon(name: str, version: str, *, for_nodes: bool = False) -> Addon:
+    chart = Chart("https://charts.example.com", name, version)
+    return Addon(name, Release(Place(name, "kube-system"), chart), for_nodes)
+
+
+CILIUM, TRAEFIK = addon("cilium", "1.17.0", for_nodes=True), addon("traefik", "34.3.0")
 
 
 class FakeClock(SystemClock):
@@ -30,12 +38,12 @@ class Helm:
 
     def __init__(self) -> None:
         self.may_end = asyncio.Event()
-        self.problem = ""
+        self.state, self.message = AddonState.HEALTHY, ""
         self.error: Exception | None = None
         self.begun: list[list[str]] = []
         self.given_up = 0
 
-    async def install(self, wanted: Sequence[AddonSettings]) -> list[Installed]:
+    async def install(self, wanted: Sequence[Addon]) -> list[Seen]:
         self.begun.append([one.name for one in wanted])
         try:
             await self.may_end.wait()
@@ -44,7 +52,7 @@ class Helm:
             raise
         if self.error is not None:
             raise self.error
-        return [Installed(one.name, one.version, self.problem) for one in wanted]
+        return [Seen(one.name, one.version, self.state, self.message) for one in wanted]
 
 
 class World:
@@ -56,11 +64,11 @@ class World:
         self.woken: asyncio.Queue[str] = asyncio.Queue()
         self.installations.wake = self.woken.put_nowait
 
-    async def begin(self, key: str = "a/shop", *wanted: AddonSettings) -> None:
+    async def begin(self, key: str = "a/shop", *wanted: Addon) -> None:
         await self.installations.begin(key, wanted or (CILIUM,), self.helm.install)
 
     def states(self, key: str = "a/shop") -> dict[str, str]:
-        return {name: one.status for name, one in self.installations.news(key, ()).items()}
+        return {name: one.status if one else "gone" for name, one in self.installations.news(key, ()).items()}
 
 
 @pytest.fixture
@@ -110,19 +118,19 @@ async def test_few_clusters_are_installed_into_at_the_same_time(world: World) ->
 
 
 async def test_what_failed_is_tried_again_after_a_while_or_as_something_else(world: World) -> None:
-    world.helm.problem = "no such chart"
+    world.helm.state = AddonState.FAILED
     world.helm.may_end.set()
     await world.begin()
     assert world.states() == {"cilium": "Failed"}
     await world.begin()
     assert len(world.helm.begun) == 1
-    await world.begin("a/shop", AddonSettings("cilium", "1.17.1", for_nodes=True))
+    await world.begin("a/shop", addon("cilium", "1.17.1", for_nodes=True))
     assert len(world.helm.begun) == 2
     again = world.installations.again("a/shop")
     assert again is not None
     world.clock.seconds += again.total_seconds()
     assert world.installations.again("a/shop") is None
-    world.helm.problem = ""
+    world.helm.state = AddonState.HEALTHY
     await world.begin()
     assert world.states() == {"cilium": "Healthy"}
 

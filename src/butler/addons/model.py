@@ -79,6 +79,10 @@ class Seen:
     """What Helm says of it."""
     rolled_back: bool = False
     """Whether what was asked for failed and what was there before is there again."""
+    outdated: bool = False
+    """Whether what is there is not all that was asked for, so that it has to be installed (again)."""
+    repaired: str = ""
+    """What was no longer as the release says and is again; never a value."""
 
 
 class Installer(Protocol):
@@ -95,6 +99,7 @@ class Installer(Protocol):
         """How each is doing by what its objects say; what drifted is written back, or only told of."""
         ...
 
-    async def remove(self, cluster: Cluster, place: Place) -> None:
-        """Take an addon out. Nothing happens where it is not, or is kept by others."""
+    async def remove(self, cluster: Cluster, place: Place, *, name: str = "", holds_volumes: bool = False) -> None:
+        """Take an addon out. Nothing happens where it is not, or is kept by others, or, given a name, is the release
+        of another addon. Raises VolumesInUse when it holds volumes and there are any."""
         ...

@@ -32,6 +32,7 @@ class Entry:
     namespace: str = ""
     depends_on: tuple[str, ...] = ()
     platform: bool = False
+    for_nodes: bool = False
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def definition(self) -> AddonDefinition:
@@ -47,6 +48,7 @@ class Entry:
                 defaults=InstallDefaults(namespace=self.namespace or self.name, values=self.values or None),
                 depends_on=self.depends_on,
                 platform=self.platform,
+                for_nodes=self.for_nodes,
             ),
         )
 
@@ -55,7 +57,7 @@ PLATFORM = (
     Entry(
         "cilium", "Cilium", "cni", "1.17.0", "https://helm.cilium.io",
         "Pod networking, network policies and load balancing with eBPF.",
-        namespace="kube-system", platform=True,
+        namespace="kube-system", platform=True, for_nodes=True,
         values={"ipam": {"mode": "kubernetes"}, "kubeProxyReplacement": True},
     ),
     Entry(

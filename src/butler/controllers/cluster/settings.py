@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import msgspec
 
+from butler.addons.resolution import Wish
 from butler.api.cluster import DEFAULT_CPU, DEFAULT_DISK, DEFAULT_MEMORY, MachineTemplate, TenantCluster, WorkerPool
 from butler.api.config import ButlerConfig
 from butler.api.provider import ProviderConfig
@@ -17,7 +17,6 @@ from butler.api.team import ClusterDefaults, Team
 from butler.providers.contract import Blueprint, Pool
 
 from . import names, versions
-from .manifests import digest
 
 TIME_SERVERS = ("pool.ntp.org",)
 """Where machines ask for the time when nobody says."""
@@ -50,29 +49,14 @@ class PoolSettings:
         return Pool(self.name, self.cpu, self.memory, self.disk, self.image, self.failure_domain)
 
 
-@dataclass(frozen=True)
-class AddonSettings:
-    """An addon the cluster is to have."""
-
-    name: str
-    version: str
-    values: Mapping[str, Any] | None = None
-    for_nodes: bool = False
-    """Whether no node becomes Ready without it: then it is there before them."""
-
-    @cached_property
-    def values_digest(self) -> str | None:
-        """Tells values apart; None where there are none."""
-        return digest(self.values) if self.values else None
-
-
 @dataclass(frozen=True, slots=True)
 class ClusterSettings:
     """A cluster without gaps."""
 
     version: str
     pools: tuple[PoolSettings, ...]
-    addons: tuple[AddonSettings, ...]
+    addons: tuple[Wish, ...]
+    """What it is to have inside, in whatever version the catalogue says where none is named."""
     control_plane_resources: ControlPlaneResources | None
     time_servers: tuple[str, ...]
 
@@ -118,7 +102,7 @@ def settings_of(
     return ClusterSettings(
         version=spec.kubernetes_version or _running_version(cluster) or defaults.kubernetes_version or versions.DEFAULT,
         pools=tuple(_pools(cluster, defaults, platform.ssh_authorized_key if platform else None)),
-        addons=tuple(_addons(cluster, config)),
+        addons=tuple(_wishes(cluster, config)),
         control_plane_resources=_resources(
             platform.default_control_plane_resources if platform else None, spec.control_plane.resources
         ),
@@ -173,23 +157,12 @@ def _size(template: MachineTemplate, defaults: ClusterDefaults) -> dict[str, Any
     }
 
 
-_RELEASES = {
-    "cilium": "1.17.0",
-    "cert-manager": "v1.16.2",
-    "longhorn": "1.7.2",
-    "metallb": "0.14.9",
-    "traefik": "34.3.0",
-}
-"""Versions when neither the cluster nor the platform names one."""
-
 NETWORK = "cilium"
 """The one addon without which a cluster is of no use."""
-_FOR_NODES = {NETWORK}
-"""Addons without which no node becomes Ready."""
 
 
-def _addons(cluster: TenantCluster, config: ButlerConfig | None) -> Iterable[AddonSettings]:
-    """In the order in which they are installed: the network first."""
+def _wishes(cluster: TenantCluster, config: ButlerConfig | None) -> Iterable[Wish]:
+    """The network first."""
     addons = cluster.spec.addons
     wanted: list[tuple[str, Any]] = [(NETWORK, addons.cni)]
     if addons.cert_manager is None or addons.cert_manager.enabled:
@@ -203,8 +176,8 @@ def _addons(cluster: TenantCluster, config: ButlerConfig | None) -> Iterable[Add
     defaults = config.spec.default_addon_versions if config else None
     for name, said in wanted:
         platform = getattr(defaults, name.replace("-", "_"), None) if defaults else None
-        version = (said.version if said else None) or platform or _RELEASES.get(name, "")
-        yield AddonSettings(name, version, said.values if said else None, name in _FOR_NODES)
+        values = (said.values,) if said is not None and said.values else ()
+        yield Wish(name, (said.version if said else None) or platform or "", values)
 
 
 def _resources(
