@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from butler.api.addon import AddonDefinition
 from butler.api.cluster import TenantCluster
 from butler.api.config import ButlerConfig
 from butler.api.provider import ProviderConfig
@@ -13,7 +14,6 @@ from butler.api.team import Team
 from butler.controllers.cluster.acceptance import accept
 from butler.controllers.cluster.lookup import Snapshot
 from butler.controllers.cluster.scope import Scope
-from butler.local.catalogue import definitions
 
 UID = "0f3c2a11-7d55-4b6e-9e6d-000000000001"
 INSIDE = "shop-0f3c2a11"
@@ -69,10 +69,25 @@ def team(name: str = "web", phase: str = "Ready", **spec: Any) -> Team:
     )
 
 
+def definition(name: str, version: str = "1.0.0", **spec: Any) -> AddonDefinition:
+    chart = {"repository": "https://charts.example.com", "name": name, "defaultVersion": version}
+    about = {"displayName": name, "description": name, "category": "other", "chart": chart, **spec}
+    return msgspec.convert({"kind": "AddonDefinition", "metadata": {"name": name}, "spec": about}, AddonDefinition)
+
+
+CATALOGUE = (
+    definition("cilium", "1.17.0", category="cni", forNodes=True, defaults={"namespace": "kube-system"}),
+    definition("cert-manager", "v1.16.2"),
+    definition("longhorn", "1.7.2", category="storage"),
+    definition("metallb", "0.14.9"),
+    definition("traefik", "34.3.0", category="ingress"),
+)
+
+
 def surroundings(*objects: Any) -> Snapshot:
-    """A world in which the given objects exist, beside a platform with a simulated provider and the catalogue."""
+    """A world in which the given objects exist, beside a platform with a simulated provider and a catalogue."""
     sight = Snapshot()
-    for one in (config(), provider(), *definitions(), *objects):
+    for one in (config(), provider(), *CATALOGUE, *objects):
         sight.put(type(one), [one])
     return sight
 

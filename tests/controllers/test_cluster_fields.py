@@ -11,7 +11,6 @@ from butler.api.cluster import TenantCluster
 from butler.controllers.cluster.acceptance import Refused, accept
 from butler.controllers.cluster.addons.progress import missing_addons
 from butler.controllers.cluster.scope import Scope
-from butler.controllers.cluster.settings import settings_of
 from butler.controllers.cluster.steps.image import Image
 from butler.controllers.cluster.steps.quota import Quota
 from butler.controllers.cluster.steps.workers import Workers

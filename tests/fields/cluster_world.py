@@ -21,11 +21,10 @@ from butler.controllers.cluster.lookup import Snapshot
 from butler.controllers.cluster.scope import Scope
 from butler.controllers.cluster.steps import STEPS
 from butler.engines.kamaji.kinds import TenantControlPlane
-from butler.local.catalogue import definitions
 from kubekit.clock import SystemChance, SystemClock
 from kubekit.errors import Invalid
 from kubekit.testing.memory import MemorySpace
-from tests.controllers.clusters import INSIDE, UID
+from tests.controllers.clusters import CATALOGUE, INSIDE, UID
 from tests.fields.proof import Observe, Proof, Refusal
 
 SYSTEM, TENANTS, TEAM = "butler-system", "butler-tenants", "web"
@@ -110,7 +109,7 @@ async def _stored(documents: dict[str, dict[str, Any]], setting: Setting) -> tup
     meta = documents["TenantCluster"]["metadata"]
     found = await client.get(TenantCluster, meta["name"], meta["namespace"])
     cluster = structs.replace(found, metadata=structs.replace(found.metadata, uid=UID))
-    sight.put(AddonDefinition, definitions())
+    sight.put(AddonDefinition, CATALOGUE)
     sight.put(TenantCluster, [_older(cluster, number) for number in range(setting.older)])
     if setting.status:
         sight.put(TenantControlPlane, [_control_plane()])

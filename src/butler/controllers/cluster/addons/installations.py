@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -158,7 +159,8 @@ class Installations:
         times = [one.until - now for one in place.rests.values() if one.until > now]
         times += [max(0.0, place.look_at - now)] if place.look_at is not None else []
         times += [max(0.0, place.await_at - now)] if place.awaited else []
-        return timedelta(seconds=min(times)) if times else None
+        # Rounded up: whoever comes too early only comes again.
+        return timedelta(milliseconds=math.ceil(min(times) * 1000)) if times else None
 
     async def stop(self, key: str) -> None:
         """Give up what is under way in a cluster, and forget what came of it."""

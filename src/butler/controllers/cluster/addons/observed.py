@@ -69,7 +69,7 @@ def with_news(told: Sequence[ObservedAddon], news: News) -> tuple[ObservedAddon,
     """What a status says, and what happened since."""
     before = {one.name: one for one in told}
     # What the status says to be under way may have ended with whoever did it.
-    after: dict[str, ObservedAddon | None] = {one.name: one for one in told if one.status != "Installing"}
+    after = {one.name: one if one.status != "Installing" else None for one in told}
     for name, one in news.items():
         after[name] = one and _over(one, before.get(name))
     return tuple(one for one in after.values() if one is not None)

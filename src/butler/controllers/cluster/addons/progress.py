@@ -90,14 +90,16 @@ def attempt_at(scope: Scope, wanted: Addon) -> ObservedAddon | None:
 
 
 def shown(scope: Scope) -> tuple[ObservedAddon, ...]:
-    """What the status says of addons: what is there, what cannot be, and what stays though nobody asks for it."""
+    """What the status says of addons: what is there, what cannot be, and what stays though nobody asks for it. In the
+    order in which they are asked for, so that it does not matter which was first."""
     found = {one.name: one for one in scope.installed}
     for declined in declined_addons(scope):
         found[declined.name] = declined_as(declined, found.get(declined.name))
     for one in _unasked(scope):
         if not scope.is_kept and _is_for_nodes(scope, one):
             found[one.name] = structs.replace(one, message=_NODES_NEED_IT)
-    return tuple(found.values())
+    order = [one.name for one in scope.settings.addons if one.name in found]
+    return tuple(found[name] for name in dict.fromkeys((*order, *found)))
 
 
 def verdict_on_all(scope: Scope, hindrance: str) -> Verdict:
