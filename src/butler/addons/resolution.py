@@ -17,6 +17,9 @@ from .errors import InvalidValues, VersionUnknown
 from .facts import Facts
 from .model import Addon
 
+_ON_NODES = frozenset(["cni", "loadbalancer", "storage"])
+"""Categories whose pods change the network or the disks of nodes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wish:
@@ -64,4 +67,5 @@ def resolve(wish: Wish, definition: AddonDefinition, facts: Facts) -> Addon:
         depends_on=spec.depends_on,
         credentials=(credentials.namespace or SYSTEM_NAMESPACE, credentials.name) if credentials else None,
         resources=tuple(resources),
+        privileged=spec.platform or spec.for_nodes or spec.category in _ON_NODES,
     )
