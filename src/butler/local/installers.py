@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from butler.addons import builtin
 from butler.addons import installer as helm
 from butler.addons.credentials import secrets_of
 from butler.addons.model import Installer
@@ -11,7 +12,6 @@ from kubekit.client.protocol import Client
 from kubekit.clock import Clock, SystemClock
 from kubekit.errors import NotFound
 
-from . import catalogue
 from .home import Home
 
 
@@ -32,4 +32,4 @@ def for_simulation(place: Home, client: Client, clock: Clock | None, *, record: 
     installer = None if record else by_helm(place, client, clock)
     if installer is None:
         return RecordingInstaller()
-    return StandInInstaller(installer, {one.spec.chart.repository for one in catalogue.definitions()})
+    return StandInInstaller(installer, {one.spec.chart.repository for one in builtin.definitions()})

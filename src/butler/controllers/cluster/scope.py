@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from butler.addons.facts import cluster_facts
 from butler.api.addon import AddonDefinition
 from butler.api.cluster import ObservedAddon, TenantCluster
 from butler.engines.kamaji.kinds import API_PATH, TenantControlPlane
@@ -15,7 +16,6 @@ from kubekit.runtime.objects import wire
 
 from . import kinds, names, versions
 from .acceptance import Accepted
-from .addons.facts import facts_of
 from .addons.observed import News, version_there, with_news
 from .addons.resolved import Resolved, resolved
 from .lookup import Lookup
@@ -116,7 +116,14 @@ class Scope:
     @cached_property
     def addons(self) -> Resolved:
         """What it is to have inside, as far as the catalogue can say."""
-        facts = facts_of(self.accepted, self.running_version or self.settings.version, self.endpoint)
+        facts = cluster_facts(
+            self.cluster,
+            self.accepted.provider,
+            version=self.running_version or self.settings.version,
+            workers=self.settings.workers,
+            # Nothing is installed before it is known.
+            endpoint=self.endpoint or ("", 0),
+        )
         there = {one.name: version_there(one) for one in self.installed}
         return resolved(self.settings.addons, self.definition, facts, there)
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from butler.addons.resolution import Wish
+from butler.addons.selection import platform_wishes
 from butler.api.cluster import DEFAULT_CPU, DEFAULT_DISK, DEFAULT_MEMORY, MachineTemplate, TenantCluster, WorkerPool
 from butler.api.config import ButlerConfig
 from butler.api.provider import ProviderConfig
@@ -102,7 +103,7 @@ def settings_of(
     return ClusterSettings(
         version=spec.kubernetes_version or _running_version(cluster) or defaults.kubernetes_version or versions.DEFAULT,
         pools=tuple(_pools(cluster, defaults, platform.ssh_authorized_key if platform else None)),
-        addons=tuple(_wishes(cluster, config)),
+        addons=platform_wishes(cluster, defaults, config, provider),
         control_plane_resources=_resources(
             platform.default_control_plane_resources if platform else None, spec.control_plane.resources
         ),
@@ -155,29 +156,6 @@ def _size(template: MachineTemplate, defaults: ClusterDefaults) -> dict[str, Any
         "memory": str(template.memory or memory),
         "disk": str(template.disk_size or disk),
     }
-
-
-NETWORK = "cilium"
-"""The one addon without which a cluster is of no use."""
-
-
-def _wishes(cluster: TenantCluster, config: ButlerConfig | None) -> Iterable[Wish]:
-    """The network first."""
-    addons = cluster.spec.addons
-    wanted: list[tuple[str, Any]] = [(NETWORK, addons.cni)]
-    if addons.cert_manager is None or addons.cert_manager.enabled:
-        wanted.append(("cert-manager", addons.cert_manager))
-    if addons.storage is not None and addons.storage.provider:
-        wanted.append((addons.storage.provider, addons.storage))
-    if addons.load_balancer is not None:
-        wanted.append((addons.load_balancer.provider, addons.load_balancer))
-    if addons.ingress is None or addons.ingress.enabled:
-        wanted.append(((addons.ingress.provider if addons.ingress else None) or "traefik", addons.ingress))
-    defaults = config.spec.default_addon_versions if config else None
-    for name, said in wanted:
-        platform = getattr(defaults, name.replace("-", "_"), None) if defaults else None
-        values = (said.values,) if said is not None and said.values else ()
-        yield Wish(name, (said.version if said else None) or platform or "", values)
 
 
 def _resources(

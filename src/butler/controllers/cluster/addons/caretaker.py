@@ -14,6 +14,7 @@ from kubekit.client.protocol import Client
 
 from .. import kinds
 from ..scope import Scope
+from .cloud_account import with_account
 from .installations import Installations
 from .observed import observed, place_of
 from .progress import attempt_at
@@ -46,7 +47,8 @@ class Caretaker:
             return replace(scope, news={**(scope.news or {}), **nobody})
 
         async def install(due: Sequence[Addon]) -> tuple[Seen, ...]:
-            return await installer.install(await self._reach(scope), due)
+            able, lacking = await with_account(self.client, scope.accepted.provider, due)
+            return *await installer.install(await self._reach(scope), able), *lacking
 
         await self.hands.begin(scope.cluster.key, addons, install)
         return await self.hear(scope)
@@ -72,7 +74,8 @@ class Caretaker:
             return scope
 
         async def look(due: Sequence[Addon]) -> tuple[Seen, ...]:
-            return await installer.look(await self._reach(scope), due, repair=repair)
+            able, lacking = await with_account(self.client, scope.accepted.provider, due)
+            return *await installer.look(await self._reach(scope), able, repair=repair), *lacking
 
         there = [one for one in scope.addons.addons if (seen := attempt_at(scope, one)) and seen.status in _LOOKED_AT]
         await self.hands.look_after(scope.cluster.key, there, look)

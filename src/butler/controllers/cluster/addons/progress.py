@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from msgspec import structs
 
 from butler.addons import errors
+from butler.addons.builtin.platform import NETWORK
 from butler.addons.model import Addon
 from butler.api.cluster import ObservedAddon
 
 from ..scope import Scope
-from ..settings import NETWORK
 from ..step import Verdict, Whose
 from .observed import KEPT, declined_as, is_as
 from .resolved import Declined

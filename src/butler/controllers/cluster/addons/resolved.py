@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from butler.addons.builtin.platform import NETWORK
 from butler.addons.errors import AddonConflict, AddonNotFound, AddonRefused
 from butler.addons.facts import Facts
 from butler.addons.model import Addon
 from butler.addons.resolution import Wish, resolve
 from butler.api.addon import AddonDefinition
-
-from ..settings import NETWORK
 
 Find = Callable[[str], AddonDefinition | None]
 """The definition of that name."""
