@@ -81,7 +81,10 @@ CATALOGUE = (
     definition("longhorn", "1.7.2", category="storage"),
     definition("metallb", "0.14.9"),
     definition("traefik", "34.3.0", category="ingress"),
+    definition("metrics-server", "3.12.2"),
 )
+LEAN: dict[str, Any] = {name: {"enabled": False} for name in ("storage", "loadBalancer", "metricsServer")}
+"""For clusters with few addons: cilium, cert-manager and traefik."""
 
 
 def surroundings(*objects: Any) -> Snapshot:

@@ -18,7 +18,7 @@ from butler.controllers.cluster.steps import STEPS
 from butler.controllers.cluster.steps.addons import Addons
 from butler.controllers.cluster.steps.node_addons import NodeAddons
 from butler.controllers.cluster.steps.workers import Workers
-from tests.controllers.clusters import INSIDE, cluster, config, definition, scope_of, surroundings
+from tests.controllers.clusters import INSIDE, LEAN, cluster, config, definition, scope_of, surroundings
 from tests.controllers.test_cluster_steps import control_plane, exists
 
 VERSION = "v1.32.2"
@@ -38,7 +38,7 @@ def with_workers(sight: Snapshot, ready: int) -> Snapshot:
 
 
 def wanted(**status: Any) -> Any:
-    return cluster(kubernetesVersion=VERSION, workers={"replicas": 2}, status=status)
+    return cluster(kubernetesVersion=VERSION, workers={"replicas": 2}, addons=LEAN, status=status)
 
 
 def begun(scope: Scope) -> list[str]:
@@ -77,7 +77,8 @@ def test_the_network_comes_before_the_first_worker_and_the_rest_with_it() -> Non
 
 
 def test_a_cluster_without_workers_gets_all_its_addons() -> None:
-    scope = scope_of(cluster(workers={"pools": [{"name": "gpu", "minReplicas": 0, "maxReplicas": 3}]}), reachable())
+    workers = {"pools": [{"name": "gpu", "minReplicas": 0, "maxReplicas": 3}]}
+    scope = scope_of(cluster(workers=workers, addons=LEAN), reachable())
     assert begun(scope) == ["cilium", "cert-manager", "traefik"]
 
 
@@ -112,7 +113,7 @@ def test_what_is_under_way_is_named() -> None:
 
 def test_what_failed_in_another_version_is_about_to_be_tried() -> None:
     scope = knowing(scope_of(wanted(), reachable()), cilium="Failed")
-    other = cluster(kubernetesVersion=VERSION, addons={"cni": {"version": "1.18.0"}})
+    other = cluster(kubernetesVersion=VERSION, addons={**LEAN, "cni": {"version": "1.18.0"}})
     changed = replace(scope_of(other, reachable()), news=scope.news)
     assert begun(changed) == ["cilium"]
     assert NodeAddons().verdict(changed).reason == "AddonsInstalling"
@@ -148,7 +149,8 @@ def running(status: dict[str, Any], *objects: Any, **spec: Any) -> Scope:
     sight = with_workers(reachable(), ready=2)
     for one in objects:
         sight.put(type(one), [one])
-    asked = cluster(kubernetesVersion=VERSION, workers={"replicas": 2}, status=status, **spec)
+    addons = LEAN | spec.pop("addons", {})
+    asked = cluster(kubernetesVersion=VERSION, workers={"replicas": 2}, addons=addons, status=status, **spec)
     return replace(scope_of(asked, sight), news={})
 
 

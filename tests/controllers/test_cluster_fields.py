@@ -14,7 +14,7 @@ from butler.controllers.cluster.scope import Scope
 from butler.controllers.cluster.steps.image import Image
 from butler.controllers.cluster.steps.quota import Quota
 from butler.controllers.cluster.steps.workers import Workers
-from tests.controllers.clusters import cluster, config, provider, scope_of, surroundings, team
+from tests.controllers.clusters import LEAN, cluster, config, provider, scope_of, surroundings, team
 from tests.controllers.test_cluster_steps import control_plane
 
 VERSION = "v1.32.2"
@@ -100,7 +100,7 @@ def of_team(**spec: Any) -> TenantCluster:
 def test_a_team_may_not_choose_everything(limits: dict[str, Any], reason: str, message: str) -> None:
     world = surroundings(OPTIONAL, team(resourceLimits=limits))
     with pytest.raises(Refused) as error:
-        accept(of_team(kubernetesVersion=VERSION), world)
+        accept(of_team(kubernetesVersion=VERSION, addons=LEAN), world)
     assert error.value.condition_reason == reason
     assert message in str(error.value)
     running = {
@@ -113,7 +113,7 @@ def test_a_team_may_not_choose_everything(limits: dict[str, Any], reason: str, m
             ],
         },
     }
-    accept(of_team(kubernetesVersion=VERSION, status=running), world)
+    accept(of_team(kubernetesVersion=VERSION, addons=LEAN, status=running), world)
 
 
 def test_a_team_without_limits_has_those_of_the_platform() -> None:
