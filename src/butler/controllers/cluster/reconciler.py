@@ -30,6 +30,7 @@ from . import deletion, kinds, names
 from .acceptance import Accepted, Refused, accept, as_last_accepted
 from .addons.caretaker import Caretaker
 from .addons.installations import Installations
+from .addons.resolved import Resolver
 from .lookup import BY_NAMESPACE, Caches
 from .manifests import ensure
 from .scope import Scope
@@ -70,6 +71,7 @@ class TenantClusters(Reconciler[TenantCluster]):
         self._client, self._tenants = manager.client, tenants
         self._clock = clock or SystemClock()
         self.installations = Installations(self._clock, chance)
+        self._resolver = Resolver()
         self._caretaker = Caretaker(manager.client, tenants, installer, self.installations)
         self._informers, self._recorder = manager.informers, manager.recorder
         self._sight = Caches(manager.informers, _SELECTIONS)
@@ -165,6 +167,7 @@ class TenantClusters(Reconciler[TenantCluster]):
 
     async def finalize(self, obj: TenantCluster) -> Outcome:
         await self.installations.stop(obj.key)
+        self._resolver.forget(obj.key)
         waiting = await deletion.take_down(self._client, obj)
         namespace = obj.status.tenant_namespace
         if not waiting:
@@ -187,7 +190,7 @@ class TenantClusters(Reconciler[TenantCluster]):
         self._refuse_absent(accepted)
         meta = accepted.cluster.metadata
         namespace = accepted.cluster.status.tenant_namespace or names.tenant_namespace(meta.name, meta.uid)
-        return Scope(accepted, namespace, self._sight)
+        return Scope(accepted, namespace, self._sight, resolver=self._resolver)
 
     async def _go_through(self, scope: Scope) -> tuple[Report, Scope]:
         """Answers how far each step is, and what is known then."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from kubekit.runtime.objects import wire
 from . import kinds, names, versions
 from .acceptance import Accepted
 from .addons.observed import News, version_there, with_news
-from .addons.resolved import Resolved, resolved
+from .addons.resolved import Resolved, Resolver
 from .lookup import Lookup
 from .manifests import Manifest, Object, manifest
 from .settings import ClusterSettings
@@ -34,6 +34,7 @@ class Scope:
     """Whether what is asked for is refused, and the cluster is kept as it was."""
     news: News | None = None
     """What is known of addons by now, where the status does not say it yet; None where nothing but it is known."""
+    resolver: Resolver = field(default_factory=Resolver)
 
     @property
     def cluster(self) -> TenantCluster:
@@ -125,7 +126,7 @@ class Scope:
             endpoint=self.endpoint or ("", 0),
         )
         there = {one.name: version_there(one) for one in self.installed}
-        return resolved(self.settings.addons, self.definition, facts, there)
+        return self.resolver.resolved(self.cluster.key, self.settings.addons, self.definition, facts, there)
 
     def definition(self, addon: str) -> AddonDefinition | None:
         found: AddonDefinition | None = self.sight.get(AddonDefinition, addon)

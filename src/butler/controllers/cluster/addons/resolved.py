@@ -38,14 +38,33 @@ class Resolved:
     declined: tuple[Declined, ...]
 
 
-def resolved(wishes: Iterable[Wish], find: Find, facts: Facts, there: Mapping[str, str]) -> Resolved:
-    """`there` is which versions the cluster has: one that nobody chose stays, whatever becomes of the catalogue."""
-    asked = [one if one.version else replace(one, version=there.get(one.name, "")) for one in wishes]
-    names = {one.name for one in asked}
+class Resolver:
+    """Resolves wishes, and remembers the last answer for each cluster: most visits change nothing of it."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[object, Resolved]] = {}
+
+    def resolved(
+        self, key: str, wishes: Iterable[Wish], find: Find, facts: Facts, there: Mapping[str, str]
+    ) -> Resolved:
+        """`there` is which versions the cluster has: one that nobody chose stays, whatever becomes of the catalogue."""
+        asked = [one if one.version else replace(one, version=there.get(one.name, "")) for one in wishes]
+        found = {one.name: find(one.name) for one in asked}
+        question = asked, facts, found
+        known = self._known.get(key)
+        if known is None or known[0] != question:
+            known = self._known[key] = question, _resolved(asked, found, facts)
+        return known[1]
+
+    def forget(self, key: str) -> None:
+        self._known.pop(key, None)
+
+
+def _resolved(asked: Iterable[Wish], found: Mapping[str, AddonDefinition | None], facts: Facts) -> Resolved:
     addons: list[Addon] = []
     declined: list[Declined] = []
     for wish in asked:
-        definition = find(wish.name)
+        definition = found[wish.name]
         try:
             addon = _addon(wish, definition, facts, [one.name for one in addons])
         except AddonRefused as error:
@@ -53,7 +72,7 @@ def resolved(wishes: Iterable[Wish], find: Find, facts: Facts, there: Mapping[st
             declined.append(Declined(wish, error, for_nodes))
         else:
             # What belongs to every cluster is chosen elsewhere: only the order among what was chosen counts here.
-            addons.append(replace(addon, depends_on=tuple(one for one in addon.depends_on if one in names)))
+            addons.append(replace(addon, depends_on=tuple(one for one in addon.depends_on if one in found)))
     return Resolved(tuple(addons), tuple(declined))
 
 
