@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from butler.addons import builtin
+from butler.addons.bundled import REPOSITORY
 from butler.api import KINDS
+from butler.api.addon import AddonDefinition
 from butler.api.admission import policies
 from butler.api.fields import Effect, Field, acts_at_all, fields_in, fields_of, idle_fields, leaves_of
 from butler.cli import reference as commands
@@ -28,6 +31,7 @@ POLICIES = Path("deploy/policies.yaml")
 REFERENCE = Path("docs/reference/kinds.md")
 FIELDS = Path("docs/reference/fields.md")
 COMMANDS = Path("docs/reference/cli.md")
+CATALOGUE = Path("docs/reference/catalogue.md")
 NOTICE = "Made by `make generate` from `src/butler/api`; changes here are lost."
 
 
@@ -134,7 +138,7 @@ def _constraint(node: dict[str, Any]) -> str:
 
 def outputs() -> dict[Path, str]:
     made = {CRDS / f"{kind.address.plural}.yaml": crd_yaml(kind) for kind in KINDS}
-    pages = {REFERENCE: reference(), FIELDS: effects(), COMMANDS: command_reference()}
+    pages = {REFERENCE: reference(), FIELDS: effects(), COMMANDS: command_reference(), CATALOGUE: catalogue()}
     return {**made, POLICIES: policies_yaml(), **pages}
 
 
@@ -193,6 +197,62 @@ def command_reference() -> str:
     """The page that lists every command of both programs."""
     notice = NOTICE.replace("src/butler/api", "src/butler/cli")
     return f"<!-- {notice} -->\n{commands.page(('butlerctl', butlerctl), ('butleradm', butleradm))}"
+
+
+def catalogue() -> str:
+    """The page that lists every addon of the catalogue."""
+    notice, everything = NOTICE.replace("src/butler/api", "src/butler/addons/builtin"), builtin.definitions()
+    parts = {
+        "Platform": [one for one in everything if one.spec.platform],
+        "Of infrastructures": [one for one in everything if one.spec.providers],
+        "Others": [one for one in everything if not one.spec.platform and not one.spec.providers],
+    }
+    head = f"""<!-- {notice} -->
+# The addon catalogue
+
+Every platform starts with these AddonDefinitions; on yours, `kubectl get addondefinitions` shows what has become of
+them. Which of them a cluster gets by itself, and what placeholders in their values stand for, is in
+[What addon definitions can say](addon-definitions.md).
+
+**Values checked** means that an addon resolves on every infrastructure it is for, and that its values fit the schema
+of its definition. The chart itself was not rendered: charts of the internet cannot be had where Butler is tested, and
+versions and values are what their sources say. This is a gap. **Rendered** means that Helm rendered the chart, and
+that an API server took what came out. Neither means that somebody saw it at work on the infrastructure itself.
+
+Charts of `builtin://` come with Butler; their images come from the internet as all others do.
+"""
+    return "\n".join([head, *(line for title, those in parts.items() for line in _addons(title, those))])
+
+
+_ADDON_COLUMNS = (
+    "name", "what it does", "chart", "version", "further versions", "repository", "namespace", "category", "for",
+    "Kubernetes", "depends on", "conflicts with", "tried",
+)  # fmt: skip
+
+
+def _addons(title: str, definitions: Iterable[AddonDefinition]) -> Iterator[str]:
+    yield from (f"## {title}", "", f"| {' | '.join(_ADDON_COLUMNS)} |", "|---" * len(_ADDON_COLUMNS) + "|")
+    yield from (f"| {' | '.join(_addon(one))} |" for one in definitions)
+    yield ""
+
+
+def _addon(definition: AddonDefinition) -> tuple[str, ...]:
+    spec, name = definition.spec, definition.metadata.name
+    return (
+        f"`{name}`",
+        spec.description,
+        f"`{spec.chart.name}`",
+        spec.chart.default_version,
+        ", ".join(spec.chart.available_versions),
+        f"`{spec.chart.repository}`",
+        f"`{spec.defaults.namespace or name}`",
+        spec.category,
+        ", ".join(spec.providers) or "all",
+        f"`{spec.kubernetes_versions}`" if spec.kubernetes_versions else "all",
+        ", ".join(spec.depends_on),
+        ", ".join(spec.conflicts),
+        "rendered" if spec.chart.repository == REPOSITORY else "values checked",
+    )
 
 
 def differences(root: Path, wanted: dict[Path, str]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from weakref import WeakSet
 
-from butler.addons import model as addons
+from butler.addons.model import Installer
 from butler.controllers.accounts import Accounts
 from butler.controllers.addons.management_addon import add_management_addons
 from butler.controllers.addons.tenant_addon import add_tenant_addons
@@ -16,7 +16,6 @@ from butler.controllers.loadbalancer import add_load_balancers
 from butler.controllers.machine import add_machines
 from butler.controllers.not_implemented import add_not_implemented
 from butler.controllers.providerconfig import add_provider_configs
-from butler.engines.addons import Installer
 from butler.engines.helm.protocol import Cluster
 from butler.engines.tenants import Connect, Tenants, over_https
 from butler.providers import registry
@@ -50,7 +49,6 @@ def add_controllers(
     providers: Iterable[str],
     installer: Installer | None,
     *,
-    addon_installer: addons.Installer | None = None,
     management: Cluster | None = None,
 ) -> None:
     """Butler itself; `providers` are those that tenant clusters can have workers on. Without an installer they get no
@@ -61,9 +59,9 @@ def add_controllers(
     add_load_balancers(manager, accounts)
     add_images(manager, accounts)
     tenants = Tenants(connect)
-    add_clusters(manager, tenants, installer, providers, surroundings.clock)
-    add_tenant_addons(manager, tenants, addon_installer, surroundings)
-    add_management_addons(manager, management, addon_installer, surroundings)
+    add_clusters(manager, tenants, installer, providers, surroundings.clock, surroundings.chance)
+    add_tenant_addons(manager, tenants, installer, surroundings)
+    add_management_addons(manager, management, installer, surroundings)
     add_not_implemented(manager, surroundings.clock)
 
 

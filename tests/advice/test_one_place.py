@@ -12,7 +12,6 @@ ELSEWHERE = {
     "advice.py": "it is the place",
     "cli/reference.py": "the page of all commands, whose commands are checked by their own names",
     "cli/completion.py": "lines for the files of a shell, which tests of completion run",
-    "local/catalogue.py": "what an addon is for",
 }
 _COMMAND = re.compile(r"\b(butlerctl|butleradm|kubectl) (?!finds\b)[a-z-]|\b(chmod|chown|sudo|timedatectl) \S")
 

@@ -10,12 +10,14 @@ import yaml
 from butler.api import KINDS
 from butler.api.addon import ManagementAddon
 from butler.engines.core import Secret
+from kubekit.model.resource import Resource
 from kubekit.testing.deterministic_loop import Loop
 from tests.controllers.addons_world import World
 from tests.docs.pages import ROOT, blocks
 
 PAGE = ROOT / "docs" / "howto" / "addons.md"
-ADDRESSES = {kind.address.kind: kind.address for kind in (*KINDS, Secret)}
+_KINDS: tuple[type[Resource], ...] = (*KINDS, Secret)
+ADDRESSES = {kind.address.kind: kind.address for kind in _KINDS}
 
 
 async def test_every_manifest_of_the_page_comes_to_an_addon(kubekit_loop: Loop) -> None:

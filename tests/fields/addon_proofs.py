@@ -79,7 +79,6 @@ async def _seen(world: World) -> list[object]:
 _TENANT, _MANAGEMENT = "TenantAddon.spec", "ManagementAddon.spec"
 _CATALOGUE: Mapping[str, Any] = {"addon": "grafana"}
 _OWN: Mapping[str, Any] = {"helm": CHART, "version": "1.0.0"}
-_DIGESTS = tuple(f"sha256:{digit * 64}" for digit in "01")
 _VALUES: tuple[tuple[str, Mapping[str, Any], Any, Any], ...] = (
     ("clusterRef.name", _CATALOGUE, "shop", "other"),
     ("addon", {}, "grafana", "missing"),
@@ -89,7 +88,7 @@ _VALUES: tuple[tuple[str, Mapping[str, Any], Any, Any], ...] = (
     ("helm.namespace", _OWN, "one", "two"),
     ("helm.createNamespace", _OWN, True, False),
     ("helm.credentialsRef.name", _OWN, "one", "two"),
-    ("helm.digest", _OWN, *_DIGESTS),
+    ("helm.digest", _OWN, f"sha256:{'0' * 64}", f"sha256:{'1' * 64}"),
     ("version", _CATALOGUE, "1.0.0", "2.0.0"),
     ("values", _CATALOGUE, {"a": 1}, {"a": 2}),
     ("valuesFrom[].secretRef.name", {**_CATALOGUE, "valuesFrom": FROM}, "one", "two"),

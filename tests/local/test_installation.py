@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from butler.addons.builtin.entry import SOURCE
 from butler.api import KINDS
 from butler.api.addon import AddonDefinition
 from butler.api.config import ButlerConfig
 from butler.api.provider import ProviderConfig
-from butler.local import catalogue, system
+from butler.local import system
 from butler.local.installation import NAMESPACE, apply_gently, install_definitions
 from kubekit.model.crd import DEFINITION
 from kubekit.model.resource import Address
@@ -63,7 +64,7 @@ async def test_what_users_changed_stays_as_they_want_it(server: Server) -> None:
     client = await installed(server)
     change = {"spec": {"defaultProviderConfigRef": {"name": "harvester"}}}
     await client.patch(ButlerConfig, "butler", change, manager="kubectl-edit")
-    version = {"spec": {"chart": {"defaultVersion": "9.9.9"}}, "metadata": {"labels": {catalogue.SOURCE: "ours"}}}
+    version = {"spec": {"chart": {"defaultVersion": "9.9.9"}}, "metadata": {"labels": {SOURCE: "ours"}}}
     await client.patch(AddonDefinition, "traefik", version, manager="kubectl-edit")
     await system.install(client, simulated=True)
     config = await client.get(ButlerConfig, "butler")
@@ -71,7 +72,7 @@ async def test_what_users_changed_stays_as_they_want_it(server: Server) -> None:
     assert config.spec.default_provider_config_ref.name == "harvester"
     traefik = await client.get(AddonDefinition, "traefik")
     assert traefik.spec.chart.default_version == "9.9.9"
-    assert traefik.metadata.labels[catalogue.SOURCE] == "ours"
+    assert traefik.metadata.labels[SOURCE] == "ours"
     assert traefik.spec.display_name == "Traefik"
 
 
@@ -82,9 +83,3 @@ async def test_fields_nobody_took_follow_a_new_version(server: Server) -> None:
     await apply_gently(client, config_map({"a": "2", "a.b": "2", "c": "2"}), CONFIG_MAP)
     stored = await client.get(CONFIG_MAP, "settings", "default")
     assert stored["data"] == {"a": "2", "a.b": "mine", "c": "2"}
-
-
-def test_the_catalogue_depends_only_on_itself() -> None:
-    known = {one.metadata.name for one in catalogue.definitions()}
-    assert len(known) == len(catalogue.definitions())
-    assert {name for one in catalogue.definitions() for name in one.spec.depends_on} <= known

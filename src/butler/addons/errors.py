@@ -44,6 +44,28 @@ class AddonConflict(AddonRefused):
     reason = "AddonConflict"
 
 
+class CredentialsMissing(AddonRefused):
+    """What opens a repository is not where it is said to be."""
+
+    reason, retryable = "CredentialsMissing", True
+
+
+class ObjectRefused(AddonRefused):
+    """An object beside the release could not be written; `again` tells whether it may be later."""
+
+    reason = "ObjectRefused"
+
+    def __init__(self, addon: str, message: str, *, again: bool = False) -> None:
+        super().__init__(addon, message)
+        self.again = again
+
+
+class VolumesInUse(AddonRefused):
+    """Volumes would lose what serves them. They go without anybody telling, so it is worth trying again."""
+
+    reason, retryable = "VolumesInUse", True
+
+
 class RepositoryRefused(AddonRefused):
     """Charts may not come from there."""
 

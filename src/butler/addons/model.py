@@ -46,6 +46,8 @@ class Addon:
     """Secrets that have to be in the cluster before it."""
     resources: tuple[Object, ...] = ()
     """Objects that are written once it is healthy, such as pools of addresses."""
+    privileged: bool = False
+    """Whether its pods may do on nodes what they like, so that its namespace has to allow that."""
 
     @property
     def version(self) -> str:
@@ -79,6 +81,8 @@ class Seen:
     """What Helm says of it."""
     rolled_back: bool = False
     """Whether what was asked for failed and what was there before is there again."""
+    reason: str = ""
+    """Why it failed, in one word for programs, such as ChartNotFound."""
     outdated: bool = False
     """Whether what is there is not all that was asked for, so that it has to be installed (again)."""
     repaired: str = ""

@@ -15,9 +15,13 @@ class UnknownPlaceholder(KeyError):
     """Nothing has that name."""
 
 
+class AbsentFact(UnknownPlaceholder):
+    """Something has that name, and this cluster has none of it."""
+
+
 def filled(value: Any, facts: Mapping[str, Any]) -> Any:
     """With every placeholder replaced. One that is the whole text keeps its type: `$(cluster.workers)` is a number.
-    Raises UnknownPlaceholder."""
+    Raises UnknownPlaceholder, and AbsentFact for what is known to be None."""
     if isinstance(value, Mapping):
         return {name: filled(one, facts) for name, one in value.items()}
     if isinstance(value, list | tuple):
@@ -31,7 +35,8 @@ def filled(value: Any, facts: Mapping[str, Any]) -> Any:
 
 
 def _fact(facts: Mapping[str, Any], name: str) -> Any:
-    try:
-        return facts[name]
-    except KeyError:
-        raise UnknownPlaceholder(name) from None
+    if name not in facts:
+        raise UnknownPlaceholder(name)
+    if facts[name] is None:
+        raise AbsentFact(name)
+    return facts[name]

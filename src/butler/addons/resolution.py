@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +12,15 @@ from butler.api.shared import SYSTEM_NAMESPACE
 from butler.api.units import duration
 from butler.engines.helm.charts import Chart
 from butler.engines.helm.protocol import Place, Release
+from kubekit.model.resource import Object
 
-from . import placeholders, schemas, suitability, values
+from . import bundled, placeholders, schemas, suitability, values
 from .errors import InvalidValues, VersionUnknown
 from .facts import Facts
 from .model import Addon
+
+_ON_NODES = frozenset(["cni", "loadbalancer", "storage"])
+"""Categories whose pods change the network or the disks of nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,7 @@ def resolve(wish: Wish, definition: AddonDefinition, facts: Facts) -> Addon:
         raise VersionUnknown(wish.name, "neither who asks for it nor its definition says which version")
     try:
         given = placeholders.filled(defaults.values or {}, facts.named)
-        resources = placeholders.filled(spec.resources, facts.named)
+        resources = tuple(_there(spec.resources, facts))
     except placeholders.UnknownPlaceholder as unknown:
         raise InvalidValues(wish.name, f"its definition asks for $({unknown.args[0]}), which nobody knows") from None
     wanted = values.merged(given, *wish.values)
@@ -50,7 +55,7 @@ def resolve(wish: Wish, definition: AddonDefinition, facts: Facts) -> Addon:
         release=Release(
             place=Place(defaults.release_name or wish.name, defaults.namespace or definition.metadata.name),
             chart=Chart(
-                spec.chart.repository,
+                bundled.located(spec.chart.repository),
                 spec.chart.name,
                 version,
                 digest=spec.chart.digests.get(version, ""),
@@ -63,5 +68,13 @@ def resolve(wish: Wish, definition: AddonDefinition, facts: Facts) -> Addon:
         for_nodes=spec.for_nodes,
         depends_on=spec.depends_on,
         credentials=(credentials.namespace or SYSTEM_NAMESPACE, credentials.name) if credentials else None,
-        resources=tuple(resources),
+        resources=resources,
+        privileged=spec.platform or spec.for_nodes or spec.category in _ON_NODES,
     )
+
+
+def _there(resources: Iterable[Mapping[str, Any]], facts: Facts) -> Iterator[Object]:
+    """Without those that are about something this cluster has none of, such as addresses for Services."""
+    for resource in resources:
+        with suppress(placeholders.AbsentFact):
+            yield placeholders.filled(resource, facts.named)

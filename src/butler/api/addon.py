@@ -175,14 +175,15 @@ class ManagementAddon(
     status: ManagementAddonStatus = ManagementAddonStatus()
 
 
-ChartRepository = Annotated[str, Meta(pattern=r"^(https?|oci)://")]
+ChartRepository = Annotated[str, Meta(pattern=r"^((https?|oci)://|builtin://$)")]
 
 
 class CatalogueChart(Model):
     """Where the chart of an addon is."""
 
     repository: ChartRepository
-    """Address of the chart repository, or oci://… of a registry up to the chart's name."""
+    """Address of the chart repository, or oci://… of a registry up to the chart's name; builtin:// has the charts that
+    come with Butler."""
     name: NotEmpty
     """Name of the chart."""
     default_version: str
@@ -262,7 +263,8 @@ class AddonDefinitionSpec(Model):
     values_schema: Values | None = None
     """JSON schema of all its values together."""
     resources: tuple[Values, ...] = ()
-    """Objects that are written once it is healthy; placeholders as in defaults.values."""
+    """Objects that are written once it is healthy; placeholders as in defaults.values, and one that asks for something
+    the cluster has none of, such as addresses for Services, is left out."""
     platform: bool = False
     """Part of every cluster: installed at creation, not removed from the console."""
     tier: Literal["infrastructure", "apps"] | None = None

@@ -33,10 +33,12 @@ class CertManagerAddon(Model):
 
 
 class StorageAddon(Model):
-    """Persistent volumes."""
+    """Persistent volumes; installed unless switched off."""
 
+    enabled: Annotated[bool, NOT_YET] = True
+    """Install it."""
     provider: Literal["longhorn", "linstor"] | None = None
-    """Which one."""
+    """Which one; left out, the CSI driver of the infrastructure where it has one, else longhorn."""
     version: str | None = None
     """Version; left out, that of the platform."""
     values: Values | None = None
@@ -44,8 +46,10 @@ class StorageAddon(Model):
 
 
 class LoadBalancerAddon(Model):
-    """Addresses for LoadBalancer Services."""
+    """Addresses for LoadBalancer Services; installed unless switched off, or the cloud itself gives them."""
 
+    enabled: Annotated[bool, NOT_YET] = True
+    """Install it."""
     provider: Annotated[Literal["metallb"], REFUSED] = "metallb"
     """Which one."""
     version: str | None = None
@@ -63,6 +67,17 @@ class IngressAddon(Model):
     """Install it; false saves an address."""
     provider: Literal["traefik", "nginx"] | None = None
     """Which one."""
+    version: str | None = None
+    """Version; left out, that of the platform."""
+    values: Values | None = None
+    """Helm values."""
+
+
+class MetricsServerAddon(Model):
+    """Figures of CPU and memory; installed unless switched off."""
+
+    enabled: bool = True
+    """Install it."""
     version: str | None = None
     """Version; left out, that of the platform."""
     values: Values | None = None
@@ -100,4 +115,5 @@ class ClusterAddons(Model):
     storage: StorageAddon | None = None
     load_balancer: LoadBalancerAddon | None = None
     ingress: IngressAddon | None = None
+    metrics_server: Annotated[MetricsServerAddon | None, NOT_YET] = None
     gitops: Annotated[GitOpsAddon | None, NOT_YET] = None

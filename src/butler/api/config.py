@@ -58,6 +58,8 @@ class DefaultAddonVersions(Model):
     """MetalLB."""
     traefik: str | None = None
     """Traefik."""
+    metrics_server: Annotated[str | None, NOT_YET] = None
+    """Metrics Server."""
     fluxcd: Annotated[str | None, NOT_YET] = None
     """Flux."""
 

@@ -152,8 +152,12 @@ def _section_rules() -> tuple[Rule, ...]:
 def _key_rules() -> Iterator[Rule]:
     """Credentials of several entries are nothing that one key can name."""
     for name in ("azure", "aws"):
-        for place, holds in (("", f"{_KIND} == '{name}'"), (f".{name}", f"has(self.{name})")):
-            ref = f"{place}.credentialsRef"
+        kind = f"{_KIND} == '{name}'"
+        for ref, holds in (
+            (".credentialsRef", kind),
+            (f".{name}.credentialsRef", f"has(self.{name})"),
+            (".clusterCredentialsRef", kind),
+        ):
             yield Rule(
                 f"!({holds}) || !has(self{ref}) || !has(self{ref}.key)",
                 f"provider {name} needs several keys of the Secret, which have their customary names",
@@ -194,6 +198,9 @@ class ProviderConfigSpec(Model):
     credentials_ref: SecretRef | None = None
     """Secret with the credentials; without a namespace, beside this object. One of another namespace has to allow this
     one by the annotation butler.butlerlabs.dev/allowed-namespaces."""
+    cluster_credentials_ref: Annotated[SecretRef | None, NOT_YET] = None
+    """Secret with a narrower account, with the same keys, which is copied into tenant clusters for their cloud
+    controller and volumes; left out, clusters have what their machines are given by the cloud, or nothing."""
     harvester: HarvesterSection | None = None
     nutanix: NutanixSection | None = None
     proxmox: ProxmoxSection | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -10,7 +11,7 @@ from msgspec import Meta
 from kubekit.model.resource import AGE, Column, Model, NotEmpty, NotNegative, Positive, Quantity, keyed_by
 from kubekit.model.status import Status
 
-from .model import NOT_YET, Percent, Resource
+from .model import NOT_YET, Percent, Resource, Values
 from .shared import LocalRef, TemplateSize
 
 TeamRole = Literal["admin", "operator", "viewer"]
@@ -68,7 +69,9 @@ class ClusterDefaults(Model):
     worker_disk_gi: Annotated[int, Meta(ge=10)] | None = None
     """Disk of a worker in Gi."""
     default_addons: Annotated[tuple[str, ...], NOT_YET] = ()
-    """Addons."""
+    """Addons of the catalogue that clusters get besides those of the platform."""
+    addon_values: Annotated[Mapping[str, Values] | None, NOT_YET] = None
+    """By addon, Helm values over those of the catalogue and under those of the cluster."""
 
 
 class EnvironmentLimits(Model):

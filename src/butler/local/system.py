@@ -7,6 +7,7 @@ import logging
 from collections.abc import Iterable
 from typing import Any
 
+from butler.addons import builtin
 from butler.api import admission
 from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig, ButlerConfigSpec
 from butler.api.model import GROUP, PART_OF
@@ -19,7 +20,6 @@ from kubekit.model.resource import ObjectMeta
 from kubekit.runtime.permissions import rules_for
 from kubekit.runtime.reconciler import Permission, Reconciler
 
-from . import catalogue
 from .installation import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, MANAGER, NAMESPACE, SERVICE_ACCOUNT, apply_gently
 
 log = logging.getLogger("butler.local")
@@ -30,7 +30,7 @@ LABELS = {"app.kubernetes.io/managed-by": "butler"}
 async def install(client: Client, *, simulated: bool) -> None:
     """Create what is missing and update what nobody changed."""
     await asyncio.gather(*(apply_gently(client, _namespace(name), NAMESPACE) for name in NAMESPACES))
-    objects: list[Any] = [_config(simulated), *catalogue.definitions()]
+    objects: list[Any] = [_config(simulated), *builtin.definitions()]
     if simulated:
         objects.append(_provider())
     await asyncio.gather(*(apply_gently(client, obj) for obj in objects))

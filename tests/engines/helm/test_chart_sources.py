@@ -31,7 +31,11 @@ class Fetching:
     def __init__(self, folder: Path, *mirrors: Mirror, most: int = 10**9, version: str = "3") -> None:
         self.folder = folder
         self.program = Program(helm_of(version))
-        self.archives = Archives(self.program, folder / "charts", mirrors, most)
+        self.mirrors = mirrors
+        self.archives = Archives(self.program, folder / "charts", self.mirrors_now, most)
+
+    async def mirrors_now(self) -> tuple[Mirror, ...]:
+        return self.mirrors
 
     async def fetch(self, chart: Chart, credentials: Credentials = NO_CREDENTIALS) -> bytes:
         with Workspace(self.folder / "runs") as workspace:
@@ -87,6 +91,15 @@ async def test_a_private_repository_opens_by_its_password_alone(fetching: Fetchi
             await fetching.fetch(at(source), Credentials("robot", "wrong-password"))
         assert "wrong-password" not in str(caught.value)
         assert await fetching.fetch(at(source), ROBOT) == ARCHIVE
+
+
+async def test_what_was_opened_by_a_password_is_not_kept_for_those_without(fetching: Fetching) -> None:
+    async with serving(repository(PASSWORD)) as source:
+        assert await fetching.fetch(at(source), ROBOT) == ARCHIVE
+        with pytest.raises(ChartUnavailable, match="401"):
+            await fetching.fetch(at(source))
+        with pytest.raises(ChartUnavailable, match="401"):
+            await fetching.fetch(at(source), Credentials("robot", "guessed"))
 
 
 async def test_a_repository_with_a_certificate_of_its_own(fetching: Fetching, tmp_path: Path) -> None:
@@ -146,6 +159,16 @@ async def test_a_mirror_is_asked_instead_and_shown_its_own_password(tmp_path: Pa
         assert await Fetching(tmp_path, site).fetch(chart, Credentials("other", "never-shown")) == ARCHIVE
 
 
+async def test_mirrors_may_change_at_any_time(tmp_path: Path) -> None:
+    async with serving(repository()) as source:
+        fetching = Fetching(tmp_path, Mirror("https://charts.example.com", "http://127.0.0.1:1"))
+        chart = Chart("https://charts.example.com", "web", "1.0.0")
+        with pytest.raises(ChartUnavailable, match="refused"):
+            await fetching.fetch(chart)
+        fetching.mirrors = (Mirror("https://charts.example.com", f"http://127.0.0.1:{source.port}"),)
+        assert await fetching.fetch(chart) == ARCHIVE
+
+
 def test_the_longest_prefix_counts_and_only_whole_words() -> None:
     mirrors = (
         Mirror("https://a.example", "https://m.example/a"),
@@ -196,7 +219,7 @@ async def test_a_release_from_a_private_repository(world: World) -> None:
         assert (await world.deploy(credentials=ROBOT)).changed
         asked = len(source.asked)
         assert not (await world.deploy(credentials=ROBOT)).changed
-        assert (await world.deploy({"greeting": "again"})).changed
+        assert (await world.deploy({"greeting": "again"}, credentials=ROBOT)).changed
         assert len(source.asked) == asked
         with pytest.raises(HelmError):
             await world.deploy(chart=at(source, version="1.1.0"))

@@ -18,7 +18,7 @@ REDIRECT = "redirect"
 
 DESTINATION = {
     "harvester": ("endpoint", "insecure", "proxy"),
-    "nutanix": ("endpoint", "port", "insecure", "prismCentral", "proxy"),
+    "nutanix": ("endpoint", "port", "insecure", "prismCentral", "prismElement", "proxy"),
     "proxmox": ("endpoint", "insecure", "caBundle", "proxy"),
     "azure": ("environment", "endpoint", "authority", "tenantID", "caBundle", "proxy"),
     "aws": ("endpoint", "insecure", "proxy"),
@@ -26,7 +26,7 @@ DESTINATION = {
     "external": ("name", "settings"),
 }
 """The fields of each section that say where its credentials go, and who is believed to be there."""
-_REFERENCES = ("?credentialsRef", *(f"?{section}.?credentialsRef" for section in DESTINATION))
+_REFERENCES = ("?credentialsRef", "?clusterCredentialsRef", *(f"?{section}.?credentialsRef" for section in DESTINATION))
 _NAME = f"providerconfig-destination.{GROUP}"
 
 

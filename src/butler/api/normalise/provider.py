@@ -36,7 +36,15 @@ def provider_config(config: ProviderConfig, spellings: Spellings) -> ProviderCon
     if isinstance(section, NutanixSection):
         section = _nutanix(section, spellings)
     return replace(
-        config, spec=replace(spec, provider=provider, type=None, credentials_ref=credentials, **{name: section})
+        config,
+        spec=replace(
+            spec,
+            provider=provider,
+            type=None,
+            credentials_ref=credentials,
+            cluster_credentials_ref=_in_own_namespace(spec.cluster_credentials_ref, config),
+            **{name: section},
+        ),
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from kubekit.model.resource import Model, Rule
 
-from ..model import HttpUrl, Port
+from ..model import NOT_YET, HttpUrl, Port
 from ..shared import SecretRef
 
 NUTANIX_PORT = 9440
@@ -98,6 +98,8 @@ class NutanixSection(Model):
     """Firmware of the machines."""
     proxy: HttpUrl | None = None
     """HTTP proxy on the way to Prism Central."""
+    prism_element: Annotated[str | None, NOT_YET] = None
+    """Host of Prism Element, from which clusters with an account of their own take volumes."""
     tenant_credentials_name: str | None = None
     """Secret in the namespace of every tenant cluster with which Cluster API reaches Prism Central; left out, Cluster
     API uses the credentials it was installed with."""

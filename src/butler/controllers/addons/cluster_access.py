@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from butler.addons.facts import Facts
-from butler.api.cluster import TenantCluster
+from msgspec import convert, structs
+
+from butler.addons.facts import Facts, cluster_facts
+from butler.api.cluster import TenantCluster, TenantClusterSpec
+from butler.api.normalise import normalise
 from butler.api.provider import ProviderConfig
 from butler.engines.core import Secret
 from butler.engines.helm.protocol import Cluster
-from butler.engines.tenants import Endpoint, Tenants, admin_kubeconfig_secret, kubeconfig_in, tenant_config
+from butler.engines.tenants import Endpoint, Tenants, admin_kubeconfig_secret
 from kubekit.client.protocol import Client
 from kubekit.errors import InvalidConfiguration, KubeError, NotFound
 
@@ -45,6 +48,7 @@ def what_matters(cluster: TenantCluster) -> Any:
         hindrance(cluster, for_nodes=False),
         hindrance(cluster, for_nodes=True),
         status.control_plane_endpoint,
+        status.worker_nodes_desired,
         seen.kubernetes_version if seen is not None else None,
         addons,
     )
@@ -63,25 +67,20 @@ async def reach(client: Client, tenants: Tenants, cluster: TenantCluster) -> Clu
     name, namespace = admin_kubeconfig_secret(cluster.metadata.name), cluster.status.tenant_namespace or ""
     endpoint = endpoint_of(cluster)
     try:
-        secret = await client.get(Secret, name, namespace)
-        config = tenant_config(kubeconfig_in(secret), f"Secret {secret.key}", endpoint)
-        return Cluster(config, await tenants.client_for(secret, endpoint))
+        return await tenants.cluster_for(await client.get(Secret, name, namespace), endpoint)
     except (NotFound, InvalidConfiguration) as error:
         raise KubeconfigError(str(error)) from error
 
 
 def facts_of(cluster: TenantCluster, provider: ProviderConfig | None) -> Facts:
-    """What is known of a cluster that runs."""
-    seen = cluster.status.observed_state
-    host, port = endpoint_of(cluster)
-    return Facts(
-        name=cluster.metadata.name,
+    """What is known of a cluster that runs, as it was last accepted. Raises InvalidConfiguration."""
+    status, seen = cluster.status, cluster.status.observed_state
+    if status.accepted_spec is not None:
+        cluster = structs.replace(cluster, spec=convert(status.accepted_spec, TenantClusterSpec))
+    return cluster_facts(
+        normalise(cluster),
+        normalise(provider) if provider is not None else None,
         version=(seen.kubernetes_version or "") if seen is not None else "",
-        provider=provider.spec.infrastructure if provider is not None else "",
-        named={
-            "cluster.name": cluster.metadata.name,
-            "cluster.namespace": cluster.metadata.namespace,
-            "cluster.endpoint.host": host,
-            "cluster.endpoint.port": port,
-        },
+        workers=status.worker_nodes_desired or 0,
+        endpoint=endpoint_of(cluster),
     )

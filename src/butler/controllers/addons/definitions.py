@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from butler.addons.errors import AddonNotFound, AddonRefused, RepositoryRefused
+from butler.addons import repositories
+from butler.addons.errors import AddonNotFound, AddonRefused
 from butler.api.addon import (
     AddonDefinition,
     AddonDefinitionSpec,
@@ -13,9 +14,8 @@ from butler.api.addon import (
     InstallDefaults,
     TenantAddon,
 )
-from butler.api.config import ButlerConfig
+from butler.api.config import ButlerConfig, Charts
 from butler.api.shared import SecretRef
-from butler.engines.helm.charts import REMOTE
 from kubekit.model.resource import ObjectMeta
 
 Find = Callable[[str], AddonDefinition | None]
@@ -33,7 +33,7 @@ def definition_of(obj: TenantAddon, find: Find, config: ButlerConfig | None) -> 
     if bool(name) == (chart is not None):
         raise InvalidAddon(obj.metadata.name, "either spec.addon or spec.helm is needed, and not both")
     if chart is not None:
-        check_repository(obj.metadata.name, chart.repository, config)
+        repositories.check(obj.metadata.name, chart.repository, config.spec.charts if config is not None else Charts())
         return _of_chart(obj, chart)
     return named(obj.metadata.name, name or "", find)
 
@@ -44,21 +44,6 @@ def named(addon: str, name: str, find: Find) -> AddonDefinition:
     if found is None:
         raise AddonNotFound(addon, f"the catalogue has no AddonDefinition {name}")
     return found
-
-
-def check_repository(addon: str, repository: str, config: ButlerConfig | None) -> None:
-    """Whether charts that no definition names may come from there. Raises RepositoryRefused."""
-    allowed = config.spec.charts.allowed_repositories if config is not None else ()
-    scheme = repository.partition("://")[0]
-    if scheme not in REMOTE:
-        raise RepositoryRefused(addon, f"its repository begins with none of {', '.join(f'{one}://' for one in REMOTE)}")
-    if allowed and not any(_is_below(repository, one) for one in allowed):
-        raise RepositoryRefused(addon, f"charts may only come from {', '.join(allowed)}")
-
-
-def _is_below(repository: str, prefix: str) -> bool:
-    prefix = prefix.rstrip("/")
-    return repository == prefix or repository.startswith(f"{prefix}/")
 
 
 def _of_chart(obj: TenantAddon, chart: HelmChart) -> AddonDefinition:

@@ -232,7 +232,9 @@ def _rolled_back(status: S, attempt: Attempt, seen: Seen) -> S:
 
 def _failed(status: S, attempt: Attempt, seen: Seen) -> S:
     if attempt.verb == "install":
-        return refused(status, INSTALL_FAILED, seen.message or f"{attempt.version} could not be installed")
+        return refused(
+            status, seen.reason or INSTALL_FAILED, seen.message or f"{attempt.version} could not be installed"
+        )
     if attempt.repairs:
         # What is gone, or stands there broken, is installed again.
         status = changed(status, None, values_digest=None)

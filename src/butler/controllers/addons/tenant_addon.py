@@ -16,6 +16,7 @@ from butler.api.addon import AddonDefinition, TenantAddon, TenantAddonStatus
 from butler.api.cluster import TenantCluster
 from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig
 from butler.api.model import AGENT, GROUP
+from butler.api.normalise import normalise
 from butler.api.provider import ProviderConfig
 from butler.api.team import Team
 from butler.engines.core import Secret
@@ -30,6 +31,7 @@ from kubekit.runtime.objects import key
 from kubekit.runtime.reconciler import Outcome, Permission, Reconciler, Watch
 
 from ..cluster.kinds import SecretSeen
+from ..cluster.settings import defaults_of
 from . import cluster_access, definitions, neighbours, residents, secret_values, team_limits
 from . import status as pictures
 from .labels import missing_labels
@@ -87,7 +89,7 @@ class TenantAddons(Reconciler[TenantAddon]):
             Watch(AddonDefinition, self._by_definition, matters=lambda definition: definition.spec),
             Watch(SecretSeen, self._by_secret, _SECRETS, matters=lambda secret: secret.metadata.resource_version),
             Watch(ButlerConfig, self._everyone, matters=lambda config: config.spec.charts),
-            Watch(Team, self._everyone, matters=lambda team: team.spec.resource_limits),
+            Watch(Team, self._everyone, matters=lambda team: team.spec),
         )
 
     async def reconcile(self, obj: TenantAddon) -> Outcome:
@@ -165,14 +167,19 @@ class TenantAddons(Reconciler[TenantAddon]):
     def _permitted(self, obj: TenantAddon, cluster: TenantCluster) -> AddonDefinition:
         """What is asked for, if that may be. Raises AddonRefused."""
         found = definitions.definition_of(obj, self._definitions.get, self._platforms.get(BUTLER_CONFIG_NAME))
-        team = self._teams.get(cluster.spec.team_ref.name) if cluster.spec.team_ref is not None else None
-        team_limits.check(obj, team)
+        team_limits.check(obj, self._team(cluster))
         return found
+
+    def _team(self, cluster: TenantCluster) -> Team | None:
+        team = self._teams.get(cluster.spec.team_ref.name) if cluster.spec.team_ref is not None else None
+        return normalise(team) if team is not None else None
 
     async def _addon(self, obj: TenantAddon, definition: AddonDefinition, cluster: TenantCluster) -> Addon:
         """What it comes to. Raises AddonRefused."""
         secret = await secret_values.read(self._client, obj.metadata.name, obj.spec.values_from, obj.metadata.namespace)
-        wish = Wish(_name_of(obj), obj.spec.version, (obj.spec.values or {}, *secret))
+        given = (defaults_of(cluster, self._team(cluster)).addon_values or {}).get(definition.metadata.name)
+        of_team = given if obj.spec.addon else None
+        wish = Wish(_name_of(obj), obj.spec.version, (of_team or {}, obj.spec.values or {}, *secret))
         made_with = cluster.status.provider_config_ref
         provider = self._providers.get(key(made_with.namespace, made_with.name)) if made_with is not None else None
         addon = resolve(wish, definition, cluster_access.facts_of(cluster, provider))

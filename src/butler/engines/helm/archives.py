@@ -7,14 +7,13 @@ import base64
 import hashlib
 import os
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
 
 from . import failures
-from .charts import LOCAL, Chart, Credentials, Mirror, content_digest, mirrored
+from .charts import LOCAL, Chart, Credentials, Mirrors, content_digest, mirrored, no_mirrors
 from .errors import ChartRefused
 from .program import Program
 from .redaction import Redaction
@@ -28,12 +27,13 @@ _AUTHORITY = "authority.pem"
 class Archives:
     """`put` brings a chart into a workspace. The folder keeps at most `most` bytes, those that were used last.
 
-    A chart in one version of one repository does not change, so what is kept is not asked for again."""
+    A chart in one version of one repository does not change, so what is kept is not asked for again by whoever shows
+    the same credentials. Others have to show theirs first."""
 
     def __init__(
-        self, program: Program, folder: Path, mirrors: Sequence[Mirror] = (), most: int = 512 * 1024**2
+        self, program: Program, folder: Path, mirrors: Mirrors = no_mirrors, most: int = 512 * 1024**2
     ) -> None:
-        self._program, self._folder, self._mirrors, self._most = program, folder, tuple(mirrors), most
+        self._program, self._folder, self._mirrors, self._most = program, folder, mirrors, most
         self._fetching: dict[str, asyncio.Lock] = {}
 
     async def put(self, chart: Chart, credentials: Credentials, workspace: Workspace) -> Path:
@@ -44,11 +44,11 @@ class Archives:
             if chart.digest:
                 _check(chart, await asyncio.to_thread(content_digest, path))
             return path
-        source, opening = mirrored(chart, credentials, self._mirrors)
+        source, opening = mirrored(chart, credentials, await self._mirrors())
         source.check()
         if source.scheme == LOCAL:
             return await self.put(source, opening, workspace)
-        kept = self._folder / _file_name(chart)
+        kept = self._folder / _file_name(chart, opening)
         async with self._fetching.setdefault(kept.name, asyncio.Lock()):
             try:
                 if not await asyncio.to_thread(self._is_good, kept, chart):
@@ -103,8 +103,9 @@ class Archives:
         return lent
 
 
-def _file_name(chart: Chart) -> str:
-    key = "\0".join((chart.repository.rstrip("/"), chart.name, chart.version, chart.digest))
+def _file_name(chart: Chart, credentials: Credentials) -> str:
+    shown = (credentials.username, credentials.password)
+    key = "\0".join((chart.repository.rstrip("/"), chart.name, chart.version, chart.digest, *shown))
     return f"{chart.name}-{hashlib.sha256(key.encode()).hexdigest()[:24]}.tgz"
 
 

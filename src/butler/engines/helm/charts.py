@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -104,6 +104,14 @@ class Mirror:
     def covers(self, repository: str) -> bool:
         prefix = self.prefix.rstrip("/")
         return repository == prefix or repository.startswith(f"{prefix}/")
+
+
+Mirrors = Callable[[], Awaitable[Sequence[Mirror]]]
+"""Asked whenever a chart is needed, since people change them while Butler runs."""
+
+
+async def no_mirrors() -> Sequence[Mirror]:
+    return ()
 
 
 def mirrored(chart: Chart, credentials: Credentials, mirrors: Iterable[Mirror]) -> tuple[Chart, Credentials]:

@@ -25,6 +25,7 @@ class Commands:
             *self._release("upgrade", release, chart),
             "--description", description,
             "--history-max", str(_KEPT_REVISIONS),
+            *_labels(release),
             *self._waiting(release.wait),
             *self._server_side(),
         )  # fmt: skip
@@ -71,6 +72,11 @@ class Commands:
     def _server_side(self) -> tuple[str, ...]:
         """Version 4 writes by server-side apply, and then must be told that it may take fields back."""
         return ("--server-side=true", "--force-conflicts") if self.version[0] >= 4 else ()
+
+
+def _labels(release: Release) -> tuple[str, ...]:
+    given = ",".join(f"{name}={text}" for name, text in release.labels.items())
+    return ("--labels", given) if given else ()
 
 
 def _seconds(timeout: timedelta) -> str:

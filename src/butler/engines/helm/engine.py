@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -17,7 +17,7 @@ from kubekit.model.resource import Object
 
 from . import failures, locks, program, records, workspace
 from .archives import Archives
-from .charts import LOCAL, Mirror, content_digest
+from .charts import LOCAL, Mirrors, content_digest, no_mirrors
 from .errors import HelmError, ReleaseBusy, ReleaseNotReady, ReleaseRefused
 from .objects import definitions, drift, health, live, manifest
 from .objects.kinds import Kinds
@@ -42,7 +42,7 @@ class Helm:
         folder: Path,
         helm: Path | None = None,
         *,
-        mirrors: Sequence[Mirror] = (),
+        mirrors: Mirrors = no_mirrors,
         most: int = 4,
         clock: Clock | None = None,
     ) -> None:
@@ -56,6 +56,9 @@ class Helm:
     async def find(self, cluster: Cluster, place: Place) -> Record | None:
         place.check()
         return await records.newest(cluster.client, place.name, place.namespace)
+
+    async def is_current(self, release: Release, found: Record) -> bool:
+        return _is_current(found, await _mark(release))
 
     async def history(self, cluster: Cluster, place: Place) -> tuple[Record, ...]:
         place.check()
@@ -190,8 +193,8 @@ class Helm:
                 raise failures.of_release(str(release.place), ran, session.redaction)
             return Rendered(ran.output, is_exact=False)
 
-    async def drift(self, cluster: Cluster, place: Place) -> tuple[Difference, ...]:
-        record = await self.find(cluster, place)
+    async def drift(self, cluster: Cluster, place: Place, record: Record | None = None) -> tuple[Difference, ...]:
+        record = record or await self.find(cluster, place)
         if record is None or record.status is not ReleaseStatus.DEPLOYED:
             return ()
         declared = await _objects(record, place)
@@ -208,8 +211,8 @@ class Helm:
                 raise ReleaseRefused(str(place), f"{one.object}: the cluster does not know this kind")
             await cluster.client.apply(one.wanted, address, manager=drift.MANAGER)
 
-    async def health(self, cluster: Cluster, place: Place) -> tuple[Unready, ...]:
-        record = await self.find(cluster, place)
+    async def health(self, cluster: Cluster, place: Place, record: Record | None = None) -> tuple[Unready, ...]:
+        record = record or await self.find(cluster, place)
         if record is None:
             return (Unready(str(place), "is missing"),)
         declared = [one for one in await _objects(record, place) if health.has_health(one)]

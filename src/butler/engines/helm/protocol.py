@@ -75,6 +75,8 @@ class Release:
     """Whether a new version of the chart brings its `crds/` up to date, which Helm itself only ever installs."""
     timeout: timedelta = timedelta(minutes=5)
     """How long Helm waits for each thing it waits for."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Of its records, and of those that come after: also who upgrades it by hand keeps them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,8 @@ class Unready:
     message: str
     failed: bool = False
     """Whether waiting is no use."""
+    nodeless: bool = False
+    """Whether it is for nodes, and there are none."""
 
     def __str__(self) -> str:
         return f"{self.object}: {self.message}"
@@ -133,6 +137,9 @@ class Releases(Protocol):
     async def find(self, cluster: Cluster, place: Place) -> Record | None:
         """The newest revision as the cluster keeps it; Helm does not run."""
 
+    async def is_current(self, release: Release, found: Record) -> bool:
+        """Whether a revision is deployed and is what is wanted, so that `deploy` would do nothing."""
+
     async def history(self, cluster: Cluster, place: Place) -> tuple[Record, ...]:
         """All revisions that are kept, the oldest first; Helm does not run."""
 
@@ -145,8 +152,9 @@ class Releases(Protocol):
     async def render(self, cluster: Cluster, release: Release) -> Rendered:
         """What `deploy` would write; changes nothing."""
 
-    async def drift(self, cluster: Cluster, place: Place) -> tuple[Difference, ...]:
-        """Where objects are not as the newest deployed revision says. Helm does not run, nothing is changed.
+    async def drift(self, cluster: Cluster, place: Place, record: Record | None = None) -> tuple[Difference, ...]:
+        """Where objects are not as the newest deployed revision says, or the one that is given. Helm does not run,
+        nothing is changed.
 
         What others may rightly change is no drift: status, fields the release does not set, replicas under a
         HorizontalPodAutoscaler, and certificates that are injected. Hooks and `crds/` are not looked at."""
@@ -154,5 +162,6 @@ class Releases(Protocol):
     async def repair(self, cluster: Cluster, place: Place, differences: tuple[Difference, ...]) -> None:
         """Write the objects of these differences as they should be; no new revision comes of it."""
 
-    async def health(self, cluster: Cluster, place: Place) -> tuple[Unready, ...]:
-        """The objects of the newest deployed revision that are not ready; Helm does not run."""
+    async def health(self, cluster: Cluster, place: Place, record: Record | None = None) -> tuple[Unready, ...]:
+        """The objects of the newest deployed revision, or of the one that is given, that are not ready; Helm does not
+        run."""

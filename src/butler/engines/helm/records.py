@@ -22,6 +22,8 @@ from .errors import RecordDamaged
 _GZIP = b"\x1f\x8b\x08"
 _LARGEST = 64 * 1024 * 1024
 """Bytes of a record: a Secret holds at most one MiB of it packed, but who writes Secrets may pack what they like."""
+_OF_HELM = frozenset(["name", "owner", "status", "version", "createdAt", "modifiedAt"])
+"""Labels that Helm itself writes."""
 _GZIP_WINDOW = zlib.MAX_WBITS | 16
 
 
@@ -92,6 +94,8 @@ class Record(Struct, frozen=True):
     app_version: str
     values: Mapping[str, Any]
     manifest: str
+    labels: Mapping[str, str] = {}
+    """Those that whoever deployed it gave it."""
 
     @property
     def is_unfinished(self) -> bool:
@@ -144,6 +148,7 @@ def decoded(secret: Secret) -> Record:
         chart.app_version,
         found.config or {},
         found.manifest,
+        {name: text for name, text in secret.metadata.labels.items() if name not in _OF_HELM},
     )
 
 

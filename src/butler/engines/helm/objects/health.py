@@ -39,7 +39,7 @@ def unready(found: Found, redaction: Redaction) -> Unready | None:
         return Unready(name, "is being deleted")
     check = _KINDS.get(found.ref.kind, _custom)
     for message, failed in check(found.live):
-        return Unready(name, redaction(message)[:_LONGEST], failed)
+        return Unready(name, redaction(message)[:_LONGEST], failed, _is_nodeless(found.live))
     return None
 
 
@@ -78,6 +78,12 @@ def _daemon_set(obj: Object) -> Iterator[Problem]:
     if ((obj.get("spec") or {}).get("updateStrategy") or {}).get("type") != "OnDelete":
         yield from _counted(status.get("updatedNumberScheduled"), wanted, "updated")
     yield from _counted(status.get("numberAvailable"), wanted, "available")
+
+
+def _is_nodeless(obj: Object) -> bool:
+    if obj.get("kind") != "DaemonSet" or any(_observed(obj)):
+        return False
+    return not (obj.get("status") or {}).get("desiredNumberScheduled")
 
 
 def _replica_set(obj: Object) -> Iterator[Problem]:

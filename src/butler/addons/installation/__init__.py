@@ -1,0 +1,1 @@
+"""What bringing an addon into a cluster consists of, beside Helm."""
