@@ -10,6 +10,7 @@ import pytest
 
 from butler.api.addon import TenantAddonPhase
 from butler.api.config import ButlerConfig
+from butler.api.team import Team
 from butler.engines.core import Secret
 from kubekit.testing.deterministic_loop import Loop
 from tests.controllers.addons_world import TEAM, World
@@ -41,6 +42,20 @@ async def test_values_are_laid_over_each_other(world: World) -> None:
     assert world.installer.values("grafana") == {
         "name": "shop", "level": "secret", "nested": {"a": 1, "b": 2}, "password": SECRET,
     }  # fmt: skip
+
+
+async def test_values_of_the_team_lie_under_those_of_the_addon(kubekit_loop: Loop) -> None:
+    world = World(kubekit_loop)
+    world.start()
+    values = {"grafana": {"level": "team", "colour": "team"}}
+    defaults = {"clusterDefaults": {"addonValues": values}}
+    await world.client.create({"metadata": {"name": "web"}, "spec": defaults}, Team.address)
+    await world.define("grafana", defaults={"values": {"colour": "definition"}})
+    await world.cluster(teamRef={"name": "web"})
+    await world.ask("grafana", values={"level": "spec"})
+    await asyncio.sleep(5)
+    assert world.installer.values("grafana") == {"level": "spec", "colour": "team"}
+    await world.crash()
 
 
 async def test_a_secret_that_is_not_there_is_waited_for(world: World) -> None:

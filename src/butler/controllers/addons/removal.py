@@ -65,5 +65,4 @@ async def let_go(upkeep: Upkeep, obj: Subject) -> Outcome:
 
 
 def _held_back(upkeep: Upkeep, obj: Subject, reason: str, message: str) -> Outcome:
-    hint = f"to let go of it all the same, annotate it with {FORCED}=true"
-    return upkeep.outcome(obj, pictures.deleting(obj.status, reason, f"{message}; {hint}"), _LOOK_AGAIN)
+    return upkeep.outcome(obj, pictures.held_back(obj.status, reason, message), _LOOK_AGAIN)

@@ -18,6 +18,7 @@ from kubekit.runtime.conditions import Truth, condition, merged
 from kubekit.runtime.reconciler import Note
 
 from ..errands import Ended
+from ..requests import FORCED
 from .attempts import Attempt
 
 AddonStatus = TenantAddonStatus | ManagementAddonStatus
@@ -110,6 +111,12 @@ def under_way(status: S, attempt: Attempt) -> S:
     if status.installed_version is None:
         told.append(condition(INSTALLED, False, phase.value, message))
     return changed(_attempted(status, attempt), phase, *told, message=message)
+
+
+def held_back(status: S, reason: str, message: str) -> S:
+    """It is to go, and cannot."""
+    hint = f"to let go of it all the same, annotate it with {FORCED}=true"
+    return deleting(status, reason, f"{message}; {hint}")
 
 
 def deleting(status: S, reason: str, message: str) -> S:

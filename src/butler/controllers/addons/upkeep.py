@@ -118,7 +118,7 @@ class Upkeep:
             return self.outcome(obj, going, _LOOK_AGAIN)
         reason, message = failures.reason_of(ended.error), failures.message_of(ended.error)
         rest = timedelta(seconds=self._memory(key).rests_until - self._clock.monotonic())
-        stays = pictures.deleting(obj.status, reason, f"not removed yet: {message}")
+        stays = pictures.held_back(obj.status, reason, f"not removed yet: {message}")
         return self.outcome(obj, stays, max(rest, _SOON))
 
     def _is_gone(self, key: str, removal: Attempt) -> bool:
