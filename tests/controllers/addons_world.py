@@ -59,6 +59,8 @@ class Shelf:
     takes: dict[str, float] = field(default_factory=dict)
     fails: dict[str, str] = field(default_factory=dict)
     rolls_back: set[str] = field(default_factory=set)
+    busy: set[str] = field(default_factory=set)
+    """Whose releases somebody else is changing."""
     states: dict[str, AddonState] = field(default_factory=dict)
     keepers: dict[str, Keeper] = field(default_factory=dict)
     raises: Exception | None = None
@@ -72,6 +74,8 @@ class Shelf:
         if addon.name in self.keepers:
             return Seen(addon.name, "9.9.9", self._state(addon), keeper=self.keepers[addon.name], revision=1)
         before = self.releases.get(addon.place)
+        if addon.name in self.busy:
+            return Seen(addon.name, "", AddonState.INSTALLING, "somebody else is at it", reason="Busy", outdated=True)
         if addon.name in self.fails:
             state, text = AddonState.FAILED, self.fails[addon.name]
             if before is not None and addon.name in self.rolls_back:

@@ -178,6 +178,20 @@ async def test_a_failure_is_tried_again_at_once_when_something_changed(world: Wo
     assert await world.phase("grafana") is Phase.INSTALLED
 
 
+async def test_what_somebody_else_is_changing_is_tried_again_later(world: World) -> None:
+    world.installer.busy.add("grafana")
+    await world.ask("grafana")
+    await asyncio.sleep(30)
+    status = await world.status("grafana")
+    assert (status.phase, status.message, status.installed_version) == (
+        Phase.INSTALLING, "somebody else is at it", None,
+    )  # fmt: skip
+    assert world.installer.calls == ["install grafana"]
+    world.installer.busy.clear()
+    await asyncio.sleep(60)
+    assert await world.phase("grafana") is Phase.INSTALLED
+
+
 async def test_a_failed_upgrade_that_was_rolled_back_says_what_runs(world: World) -> None:
     await world.ask("grafana")
     await asyncio.sleep(5)

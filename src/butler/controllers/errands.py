@@ -14,8 +14,8 @@ from kubekit.runtime.logs import say
 About = TypeVar("About")
 Result = TypeVar("Result")
 
-AT_ONCE = 32
-"""Errands at the same time."""
+AT_ONCE = 128
+"""Errands at the same time: most of them wait for something, and whoever does the work knows how much of it at once."""
 BRIEFLY = 0.2
 """Seconds for which a visit waits: what is done by then is told together with everything else."""
 

@@ -165,6 +165,8 @@ def _after_seeing(status: S, attempt: Attempt, seen: Seen, now: datetime) -> S:
         return _rolled_back(changed(status, None, helm_release=release), attempt, seen)
     if seen.state is AddonState.FAILED:
         return _failed(changed(status, None, helm_release=release), attempt, seen)
+    if attempt.verb == "install" and seen.outdated:
+        return _coming(changed(status, None, helm_release=release), attempt, seen)
     told = status.helm_release.version if status.helm_release is not None else None
     is_other = attempt.verb == "look" and told != release.version
     if attempt.verb == "install":

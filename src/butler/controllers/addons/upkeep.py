@@ -194,7 +194,7 @@ class Upkeep:
 
     def _note(self, memory: Memory, attempt: Attempt, seen: Seen) -> None:
         now = self._clock.monotonic()
-        if attempt.verb == "install" and (seen.rolled_back or seen.state is State.FAILED):
+        if attempt.verb == "install" and (seen.outdated or seen.rolled_back or seen.state is State.FAILED):
             memory.fail(attempt, now)
             return
         memory.succeed()
