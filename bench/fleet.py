@@ -72,7 +72,7 @@ def platform() -> Iterator[Local]:
     """A platform without clusters, in which simulated things take no time."""
     with tempfile.TemporaryDirectory(prefix="butler-bench-") as home:
         environment = {**os.environ, "BUTLER_HOME": home}
-        command = [str(_BIN / "butleradm"), "up", "--empty", "--fast", "--port", "0", "--detach"]
+        command = [str(_BIN / "butleradm"), "up", "--empty", "--fast", "--record-addons", "--port", "0", "--detach"]
         started = time.perf_counter()
         subprocess.run(command, env=environment, check=True, capture_output=True)
         ready = time.perf_counter() - started

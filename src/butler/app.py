@@ -6,15 +6,18 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from weakref import WeakSet
 
+from butler.addons.model import Installer
 from butler.controllers.accounts import Accounts
 from butler.controllers.addon_profiles.reconciler import add_addon_profiles
+from butler.controllers.addons.management_addon import add_management_addons
+from butler.controllers.addons.tenant_addon import add_tenant_addons
 from butler.controllers.cluster.reconciler import add_clusters
 from butler.controllers.image import add_images
 from butler.controllers.loadbalancer import add_load_balancers
 from butler.controllers.machine import add_machines
 from butler.controllers.not_implemented import add_not_implemented
 from butler.controllers.providerconfig import add_provider_configs
-from butler.engines.addons import Installer
+from butler.engines.helm.protocol import Cluster
 from butler.engines.tenants import Connect, Tenants, over_https
 from butler.providers import registry
 from butler.providers.contract import Surroundings
@@ -46,15 +49,20 @@ def add_controllers(
     surroundings: Surroundings,
     providers: Iterable[str],
     installer: Installer | None,
+    *,
+    management: Cluster | None = None,
 ) -> None:
     """Butler itself; `providers` are those that tenant clusters can have workers on. Without an installer they get no
-    addons, and say so."""
+    addons, and say so; so do ManagementAddons without a way into the management cluster."""
     accounts = Accounts(manager, surroundings)
     add_provider_configs(manager, accounts)
     add_machines(manager, accounts)
     add_load_balancers(manager, accounts)
     add_images(manager, accounts)
-    add_clusters(manager, Tenants(connect), installer, providers, surroundings.clock)
+    tenants = Tenants(connect)
+    add_clusters(manager, tenants, installer, providers, surroundings.clock, surroundings.chance)
+    add_tenant_addons(manager, tenants, installer, surroundings)
+    add_management_addons(manager, management, installer, surroundings)
     add_addon_profiles(manager)
     add_not_implemented(manager, surroundings.clock)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from butler.api.addon import AddonDefinition
 from butler.api.cluster import TenantCluster
 from butler.api.config import ButlerConfig
 from butler.api.provider import ProviderConfig
@@ -68,10 +69,28 @@ def team(name: str = "web", phase: str = "Ready", **spec: Any) -> Team:
     )
 
 
+def definition(name: str, version: str = "1.0.0", **spec: Any) -> AddonDefinition:
+    chart = {"repository": "https://charts.example.com", "name": name, "defaultVersion": version}
+    about = {"displayName": name, "description": name, "category": "other", "chart": chart, **spec}
+    return msgspec.convert({"kind": "AddonDefinition", "metadata": {"name": name}, "spec": about}, AddonDefinition)
+
+
+CATALOGUE = (
+    definition("cilium", "1.17.0", category="cni", forNodes=True, defaults={"namespace": "kube-system"}),
+    definition("cert-manager", "v1.16.2"),
+    definition("longhorn", "1.7.2", category="storage"),
+    definition("metallb", "0.14.9"),
+    definition("traefik", "34.3.0", category="ingress"),
+    definition("metrics-server", "3.12.2"),
+)
+LEAN: dict[str, Any] = {name: {"enabled": False} for name in ("storage", "loadBalancer", "metricsServer")}
+"""For clusters with few addons: cilium, cert-manager and traefik."""
+
+
 def surroundings(*objects: Any) -> Snapshot:
-    """A world in which the given objects exist, beside a platform with a simulated provider."""
+    """A world in which the given objects exist, beside a platform with a simulated provider and a catalogue."""
     sight = Snapshot()
-    for one in (config(), provider(), *objects):
+    for one in (config(), provider(), *CATALOGUE, *objects):
         sight.put(type(one), [one])
     return sight
 

@@ -11,11 +11,10 @@ from butler.api.cluster import TenantCluster
 from butler.controllers.cluster.acceptance import Refused, accept
 from butler.controllers.cluster.addons.progress import missing_addons
 from butler.controllers.cluster.scope import Scope
-from butler.controllers.cluster.settings import settings_of
 from butler.controllers.cluster.steps.image import Image
 from butler.controllers.cluster.steps.quota import Quota
 from butler.controllers.cluster.steps.workers import Workers
-from tests.controllers.clusters import cluster, config, provider, scope_of, surroundings, team
+from tests.controllers.clusters import LEAN, cluster, config, provider, scope_of, surroundings, team
 from tests.controllers.test_cluster_steps import control_plane
 
 VERSION = "v1.32.2"
@@ -27,9 +26,9 @@ def having(scope: Scope, *, ready: bool = True, **spec: Any) -> Scope:
     addons = [
         {
             "name": one.name, "version": one.version, "status": "Healthy", "managedBy": "butler",
-            "valuesDigest": one.values_digest,
+            "valuesDigest": one.digest,
         }
-        for one in scope.settings.addons
+        for one in scope.addons.addons
     ]  # fmt: skip
     said = {"type": "AddonsReady", "status": "True" if ready else "False", "reason": "AddonsInstalled"}
     status = {"conditions": [said], "observedState": {"kubernetesVersion": VERSION, "addons": addons}}
@@ -101,7 +100,7 @@ def of_team(**spec: Any) -> TenantCluster:
 def test_a_team_may_not_choose_everything(limits: dict[str, Any], reason: str, message: str) -> None:
     world = surroundings(OPTIONAL, team(resourceLimits=limits))
     with pytest.raises(Refused) as error:
-        accept(of_team(kubernetesVersion=VERSION), world)
+        accept(of_team(kubernetesVersion=VERSION, addons=LEAN), world)
     assert error.value.condition_reason == reason
     assert message in str(error.value)
     running = {
@@ -114,7 +113,7 @@ def test_a_team_may_not_choose_everything(limits: dict[str, Any], reason: str, m
             ],
         },
     }
-    accept(of_team(kubernetesVersion=VERSION, status=running), world)
+    accept(of_team(kubernetesVersion=VERSION, addons=LEAN, status=running), world)
 
 
 def test_a_team_without_limits_has_those_of_the_platform() -> None:
@@ -147,6 +146,6 @@ def test_the_limits_of_a_team_may_say_what_a_worker_is_like() -> None:
 
 
 def test_values_are_told_apart_without_being_shown() -> None:
-    (found, *_) = settings_of(cluster(addons=cilium(password="hunter2")), None, None).addons
-    assert found.values_digest is not None
-    assert "hunter2" not in msgspec.json.encode(found.values_digest).decode()
+    (found, *_) = scope_of(cluster(addons=cilium(password="hunter2"))).addons.addons
+    assert found.digest is not None
+    assert "hunter2" not in msgspec.json.encode(found.digest).decode()

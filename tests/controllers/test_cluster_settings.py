@@ -9,7 +9,7 @@ import pytest
 
 from butler.controllers.cluster.settings import settings_of
 from butler.controllers.cluster.steps.workers import Workers
-from tests.controllers.clusters import cluster, config, provider, scope_of, surroundings, team
+from tests.controllers.clusters import LEAN, cluster, config, provider, scope_of, surroundings, team
 
 
 def test_a_cluster_that_says_nothing_has_one_worker_of_the_usual_size() -> None:
@@ -42,12 +42,13 @@ def test_with_named_pools_only_there_is_no_other() -> None:
 
 
 def test_the_network_comes_first_and_what_is_switched_off_not_at_all() -> None:
-    wanted = cluster(addons={"certManager": {"enabled": False}, "ingress": {"enabled": False}, "loadBalancer": {}})
+    off = {"enabled": False}
+    wanted = cluster(addons={**LEAN, "certManager": off, "ingress": off, "loadBalancer": {}})
     assert [one.name for one in settings_of(wanted, None, None).addons] == ["cilium", "metallb"]
 
 
 def test_addon_versions_come_from_the_cluster_then_the_platform() -> None:
-    wanted = cluster(addons={"cni": {"version": "1.18.1"}, "ingress": {"enabled": False}})
+    wanted = cluster(addons={**LEAN, "cni": {"version": "1.18.1"}, "ingress": {"enabled": False}})
     settings = settings_of(wanted, None, config(defaultAddonVersions={"cilium": "1.16.0", "certManager": "v1.17.0"}))
     assert {one.name: one.version for one in settings.addons} == {"cilium": "1.18.1", "cert-manager": "v1.17.0"}
 

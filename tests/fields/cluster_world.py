@@ -10,6 +10,7 @@ import msgspec
 from msgspec import structs
 
 from butler.api import KINDS
+from butler.api.addon import AddonDefinition
 from butler.api.cluster import TenantCluster
 from butler.api.config import ButlerConfig
 from butler.api.provider import ProviderConfig
@@ -23,7 +24,7 @@ from butler.engines.kamaji.kinds import TenantControlPlane
 from kubekit.clock import SystemChance, SystemClock
 from kubekit.errors import Invalid
 from kubekit.testing.memory import MemorySpace
-from tests.controllers.clusters import INSIDE, UID
+from tests.controllers.clusters import CATALOGUE, INSIDE, UID
 from tests.fields.proof import Observe, Proof, Refusal
 
 SYSTEM, TENANTS, TEAM = "butler-system", "butler-tenants", "web"
@@ -108,6 +109,7 @@ async def _stored(documents: dict[str, dict[str, Any]], setting: Setting) -> tup
     meta = documents["TenantCluster"]["metadata"]
     found = await client.get(TenantCluster, meta["name"], meta["namespace"])
     cluster = structs.replace(found, metadata=structs.replace(found.metadata, uid=UID))
+    sight.put(AddonDefinition, CATALOGUE)
     sight.put(TenantCluster, [_older(cluster, number) for number in range(setting.older)])
     if setting.status:
         sight.put(TenantControlPlane, [_control_plane()])
@@ -146,7 +148,7 @@ def _consequences(cluster: TenantCluster, sight: Snapshot) -> object:
         return f"{refused.condition_reason}: {refused}"
     made = [(one.kind.kind, one.name, one.body) for step in STEPS for one in step.manifests(scope)]
     said = [(step.condition, str(step.verdict(scope))) for step in STEPS]
-    return made, [(one.name, one.version, one.values) for one in missing_addons(scope)], said
+    return made, [(one.name, one.version, one.release.values) for one in missing_addons(scope)], said
 
 
 def acts(path: str, one: Any, other: Any, setting: Setting | None = None) -> tuple[str, Proof]:

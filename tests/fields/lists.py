@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from tests.fields import cluster_proofs, platform_proofs, profile_proofs, provider_proofs
+from tests.fields import addon_proofs, cluster_proofs, platform_proofs, profile_proofs, provider_proofs
 
-PROOFS = {**cluster_proofs.PROOFS, **platform_proofs.PROOFS, **profile_proofs.PROOFS, **provider_proofs.PROOFS}
+PROOFS = {
+    **addon_proofs.PROOFS,
+    **cluster_proofs.PROOFS,
+    **platform_proofs.PROOFS,
+    **profile_proofs.PROOFS,
+    **provider_proofs.PROOFS,
+}
 REFUSALS = {**cluster_proofs.REFUSALS, **provider_proofs.REFUSALS}
 READ_BY_PEOPLE = frozenset({"Team.spec.displayName", "Team.spec.description", "Team.spec.environments[].description"})
 """Texts that act by being read."""

@@ -10,25 +10,23 @@ from typing import Any
 
 import pytest
 
+from butler import app
+from butler.api import KINDS
 from butler.api.cluster import ClusterPhase, TenantCluster
-from butler.api.provider import ProviderConfig, ProviderConfigSpec
-from butler.api.shared import SYSTEM_NAMESPACE, ProviderType
 from butler.controllers.cluster.explanation import explain
+from butler.local import system
 from butler.local.home import Home
-from butler.local.on_cluster import attached
+from butler.local.installation import install_definitions
 from butler.local.platform import Options, Platform, running, working
 from butler.simulation import world as simulated
 from butler.simulation.delays import NONE
 from butler.simulation.infrastructure.nodes import NODE
 from butler.simulation.installer import CONFIG_MAP, NAME
-from kubekit.client import kubeconfig
 from kubekit.client.protocol import Client, Patch
-from kubekit.model.resource import ObjectMeta
 from kubekit.runtime.client_wrapper import WrappedClient
 from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.server.client import DirectClient
 from kubekit.server.serve.server import Server
-from tests.local.test_on_cluster import install_as_others
 from tests.local.worlds import NAME as CLUSTER
 from tests.local.worlds import TENANTS, create, destroy, is_gone, runs, scale, until
 
@@ -150,18 +148,14 @@ async def test_a_cluster_goes_while_something_is_being_installed(platform: Platf
 
 async def test_without_an_installer_a_cluster_says_what_it_lacks(server: Server, tmp_path: Path) -> None:
     client = DirectClient(server.root)
-    await install_as_others(client, *simulated.ENGINE_KINDS)
-    async with (
-        attached(Home(tmp_path / "attached"), Options(delays=NONE), kubeconfig.load(server.kubeconfig), simulate=False),
-        simulated.world(server, tmp_path / "datacentre", NONE, lambda one: one, None, None) as world,
-    ):
-        engines = Manager(client, ManagerSettings("engines"))
+    await install_definitions(client, (*KINDS, *simulated.ENGINE_KINDS))
+    await system.install(client, simulated=True)
+    async with simulated.world(server, tmp_path / "datacentre", NONE, lambda one: one, None, None) as world:
+        butler, engines = (Manager(client, ManagerSettings(name)) for name in ("butler", "engines"))
+        app.add_controllers(butler, world.connect, world.surroundings, ("simulated",), None)
         simulated.add_stand_ins(engines, world, simulated.ENGINES)
-        async with working([engines]):
-            meta = ObjectMeta(name="simulated", namespace=SYSTEM_NAMESPACE)
-            await client.create(ProviderConfig(metadata=meta, spec=ProviderConfigSpec(provider=ProviderType.SIMULATED)))
+        async with working([butler, engines]):
             await create(client)
-            await client.patch(TenantCluster, CLUSTER, {"spec": {"providerConfigRef": {"name": "simulated"}}}, TENANTS)
             await until(client, lambda one: one is not None and one.status.phase is ClusterPhase.INSTALLING)
             found = await client.get(TenantCluster, CLUSTER, TENANTS)
             told = await explain(client, TENANTS, CLUSTER, NOW)

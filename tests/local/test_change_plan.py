@@ -204,7 +204,12 @@ async def test_a_plan_says_which_addons_would_be_installed_anew(world: World) ->
     assert await world.addons() == {**before, "cilium": "1.18.0"}
     without = cluster(addons={"cni": {"version": "1.18.0"}, "ingress": {"enabled": False}})
     fewer = await plan_change(world.client, without)
-    assert (fewer.is_empty, fewer.notes) == (True, ("no longer asked for, and left in the cluster: traefik",))
+    assert [(one.action, one.name, one.reason) for one in fewer.addons] == [
+        (Action.DELETE, "traefik", "nobody asks for it any more")
+    ]
+    await world.become(without)
+    assert (await plan_change(world.client, without)).is_empty
+    assert await world.addons() == {"cilium": "1.18.0", "cert-manager": before["cert-manager"]}
 
 
 async def test_a_plan_for_what_would_be_refused_is_refused(world: World) -> None:

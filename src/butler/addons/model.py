@@ -85,6 +85,8 @@ class Seen:
     """Why it failed, in one word for programs, such as ChartNotFound."""
     outdated: bool = False
     """Whether what is there is not all that was asked for, so that it has to be installed (again)."""
+    repaired: str = ""
+    """What was no longer as the release says and is again; never a value."""
 
 
 class Installer(Protocol):

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from kubekit.model.resource import AGE, Column, Model, NotEmpty, Time
+from kubekit.model.resource import AGE, Column, Model, NotEmpty, Rule, Time
 from kubekit.model.status import Condition, Status
 
 from .model import NOT_YET, Resource, Values
@@ -58,6 +58,11 @@ class ValuesSource(Model):
 class TenantAddonSpec(Model):
     """The addon that is wanted: one of the catalogue, or a chart."""
 
+    rules = (
+        Rule("(has(self.addon) && self.addon != '') != has(self.helm)", "either addon or helm is needed, and not both"),
+        Rule("self.clusterRef == oldSelf.clusterRef", "clusterRef is immutable"),
+    )
+
     cluster_ref: LocalRef
     """TenantCluster beside this object."""
     addon: str | None = None
@@ -82,6 +87,8 @@ class TenantAddonStatus(Status):
     installed_version: str | None = None
     """Version that runs."""
     helm_release: HelmRelease | None = None
+    values_digest: str | None = None
+    """Tells the chart and the values it was installed with from others."""
     message: str | None = None
     """What is going on."""
     last_transition_time: Time | None = None
@@ -103,7 +110,7 @@ class TenantAddon(
 ):
     """An addon on one tenant cluster."""
 
-    spec: Annotated[TenantAddonSpec, NOT_YET]
+    spec: TenantAddonSpec
     status: TenantAddonStatus = TenantAddonStatus()
 
 
@@ -141,6 +148,8 @@ class ManagementAddonStatus(Status):
     last_attempted_version: str | None = None
     """Version that was last tried."""
     helm_release: HelmRelease | None = None
+    values_digest: str | None = None
+    """Tells the chart and the values it was installed with from others."""
     message: str | None = None
     """What is going on."""
     conditions: tuple[Condition, ...] = ()
@@ -162,7 +171,7 @@ class ManagementAddon(
 ):
     """An addon on the management cluster."""
 
-    spec: Annotated[ManagementAddonSpec, NOT_YET]
+    spec: ManagementAddonSpec
     status: ManagementAddonStatus = ManagementAddonStatus()
 
 

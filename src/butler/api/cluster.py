@@ -287,7 +287,7 @@ class TenantClusterSpec(Model):
     networking: Networking = Networking()
     """Networks."""
     addons: ClusterAddons = ClusterAddons()
-    """Addons installed at creation; removing an entry later does not uninstall it."""
+    """Addons of the cluster; one that is no longer asked for is removed again."""
     provider_config_ref: ProviderRef | None = None
     """Infrastructure; without a namespace it is looked for in butler-system, then beside the cluster."""
     team_ref: LocalRef | None = None
@@ -310,13 +310,17 @@ class ObservedAddon(Model):
     name: str
     """Addon."""
     version: str
-    """Version."""
+    """Version the status is about; empty where nobody says which."""
     status: Literal["Pending", "Installing", "Healthy", "Degraded", "Failed"]
     """Health."""
     managed_by: Literal["butler", "flux", "argocd", "manual"]
     """Who keeps it."""
+    installed_version: str | None = None
+    """Version that is there, while the status is about another that is not."""
+    release: str | None = None
+    """Namespace and name of its Helm release."""
     values_digest: str | None = None
-    """Tells the Helm values it was installed with from others; left out where there were none."""
+    """Tells the chart and Helm values it was installed with from others."""
     message: str | None = None
     """What else there is to say of it."""
 

@@ -12,8 +12,10 @@ from kubekit.client.config import Config
 from kubekit.client.http import HttpClient
 from kubekit.client.protocol import Client
 from kubekit.errors import InvalidConfiguration
+from kubekit.model.resource import ObjectMeta
 
 from .core import Secret
+from .helm.protocol import Cluster
 from .kamaji.kinds import ADMIN_CONF
 
 HTTPS = 443
@@ -74,7 +76,7 @@ class _Reached:
     version: str
     endpoint: Endpoint
     content: bytes
-    client: Client
+    cluster: Cluster
 
 
 class Tenants:
@@ -88,30 +90,41 @@ class Tenants:
 
     async def client_for(self, secret: Secret, endpoint: Endpoint) -> Client:
         """The client for a Secret that is at hand, of a cluster that is there. Raises InvalidConfiguration."""
+        return (await self.cluster_for(secret, endpoint)).client
+
+    async def cluster_for(self, secret: Secret, endpoint: Endpoint) -> Cluster:
+        """The client, and what it was made from. Raises InvalidConfiguration."""
         meta, place = secret.metadata, (secret.metadata.namespace, secret.metadata.name)
         known = self._reached.get(place)
         if known is not None and (known.version, known.endpoint) == (meta.resource_version, endpoint):
-            return known.client
+            return known.cluster
         content = kubeconfig_in(secret)
         is_same = known is not None and (known.content, known.endpoint) == (content, endpoint)
-        client = known.client if known is not None and is_same else self._new(secret, content, endpoint)
-        self._reached[place] = _Reached(meta.resource_version, endpoint, content, client)
+        cluster = known.cluster if known is not None and is_same else self._new(secret, content, endpoint)
+        self._reached[place] = _Reached(meta.resource_version, endpoint, content, cluster)
         if known is not None and not is_same:
-            await known.client.close()
-        return client
+            await known.cluster.client.close()
+        return cluster
 
-    def _new(self, secret: Secret, content: bytes, endpoint: Endpoint) -> Client:
-        return self._connect(tenant_config(content, f"Secret {secret.key}", endpoint))
+    def known(self, secret: ObjectMeta, endpoint: Endpoint) -> Cluster | None:
+        """What was reached by this version of a Secret, of which only the metadata is at hand; None when nobody did."""
+        known = self._reached.get((secret.namespace, secret.name))
+        is_current = known is not None and (known.version, known.endpoint) == (secret.resource_version, endpoint)
+        return known.cluster if known is not None and is_current else None
+
+    def _new(self, secret: Secret, content: bytes, endpoint: Endpoint) -> Cluster:
+        config = tenant_config(content, f"Secret {secret.key}", endpoint)
+        return Cluster(config, self._connect(config))
 
     async def forget(self, namespace: str, cluster: str) -> None:
         """The cluster is gone: give back its connections. Nothing happens when there are none."""
         for name in (kubeconfig_secret(cluster), admin_kubeconfig_secret(cluster)):
             known = self._reached.pop((namespace, name), None)
             if known is not None:
-                await known.client.close()
+                await known.cluster.client.close()
 
     async def close(self) -> None:
         """Give back all connections."""
         while self._reached:
             _, known = self._reached.popitem()
-            await known.client.close()
+            await known.cluster.client.close()

@@ -60,6 +60,11 @@ def cluster_option(function: F) -> F:
 @click.option("--detach", "-d", is_flag=True, help="Run in the background.")
 @click.option("--kubeconfig", type=_FILE, help="Run on this Kubernetes cluster instead.")
 @click.option("--simulate", is_flag=True, help="With --kubeconfig: simulate whatever the cluster does not have.")
+@click.option(
+    "--record-addons",
+    is_flag=True,
+    help="Write down addons of simulated clusters instead of installing small charts: for many clusters at once.",
+)
 @click.option("--background", is_flag=True, hidden=True)
 @verbose_option
 def up(
@@ -87,6 +92,8 @@ def up(
         raise click.UsageError("--simulate goes with --kubeconfig; without it, everything is simulated anyway")
     if given["host"] and kubeconfig is not None and not simulate:
         raise click.UsageError("--host is for a platform with an API of its own; that of the cluster is where it is")
+    if given["record_addons"] and kubeconfig is not None and not simulate:
+        raise click.UsageError("--record-addons is for simulated clusters; those of this platform are real")
     place = Home((data or home() / ("local" if kubeconfig is None else "attached")).resolve())
     wanted = process.Wanted(place, kubeconfig=kubeconfig.resolve() if kubeconfig else None, simulate=simulate, **given)
     running = place.running()

@@ -105,6 +105,11 @@ class Home:
         return self.data / "log"
 
     @property
+    def helm(self) -> Path:
+        """What Helm keeps between its runs: charts and locks."""
+        return self.data / "helm"
+
+    @property
     def datacentre(self) -> Path:
         """The records of the simulated infrastructure."""
         return self.data / "datacentre.db"

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 import click
 
 from butler import advice, app
+from butler.addons.model import Installer
 from butler.api import KINDS
 from butler.api.model import PART_OF
 from butler.api.shared import SYSTEM_NAMESPACE
+from butler.engines.helm.protocol import Cluster
 from butler.providers.contract import Surroundings
 from butler.simulation import world as simulated
 from butler.simulation.world import Engine
@@ -27,7 +29,7 @@ from kubekit.runtime.leader import Election
 from kubekit.runtime.manager import Manager, ManagerSettings
 from kubekit.server.store import data_lock
 
-from . import system
+from . import installers, system
 from .checks import rights
 from .home import Home
 from .installation import install_definitions
@@ -83,13 +85,16 @@ async def attached(place: Home, options: Options, config: Config, *, simulate: b
             server = await stack.enter_async_context(options.server(place))
             world = await stack.enter_async_context(options.world(server, place))
             port, reachable = server.port, options.remarks(server)
-            app.add_controllers(controllers, world.connect, world.surroundings, providers, world.installer)
+            installer: Installer | None = options.installer(place, controllers.client)
+            app.add_controllers(controllers, world.connect, world.surroundings, providers, installer)
             managers.append(_manager(client, SIMULATION, options))
             simulated.add_stand_ins(managers[1], world, found.absent)
         else:
             stack.enter_context(_held(place))
             connect = await stack.enter_async_context(app.connections())
-            app.add_controllers(controllers, connect, Surroundings(), providers, None)
+            installer = installers.by_helm(place, controllers.client, options.clock)
+            management = Cluster(config, controllers.client)
+            app.add_controllers(controllers, connect, Surroundings(), providers, installer, management=management)
         # Until here nothing was written to the cluster: whoever may not, or finds the port taken, leaves no trace.
         await rights.require(client, managers, (CONTROLLERS, SIMULATION)[: len(managers)])
         await install_definitions(client, wanted)

@@ -10,6 +10,7 @@ from ipaddress import ip_address
 from typing import Any
 
 from butler import app
+from butler.addons.model import Installer
 from butler.api import KINDS
 from butler.api.model import AGENT
 from butler.api.shared import SYSTEM_NAMESPACE
@@ -26,7 +27,7 @@ from kubekit.server.client import DirectClient
 from kubekit.server.objects import user
 from kubekit.server.serve.server import Server
 
-from . import system
+from . import installers, system
 from .home import ANY_PORT, LOOPBACK, Home
 from .installation import install_definitions
 
@@ -58,6 +59,8 @@ class Options:
     clock: Clock | None = None
     chance: Chance | None = None
     host: str = LOOPBACK
+    record_addons: bool = True
+    """Whether addons of simulated clusters are only written down, rather than small charts installed by Helm."""
 
     def wrapped(self, client: Client) -> Client:
         return client if self.wrap is None else self.wrap(client)
@@ -77,6 +80,10 @@ class Options:
 
     def world(self, server: Server, place: Home) -> AbstractAsyncContextManager[simulated.World]:
         return simulated.world(server, place.datacentre, self.delays, self.wrapped, self.clock, self.chance)
+
+    def installer(self, place: Home, client: Client) -> Installer:
+        """For clusters that are simulated."""
+        return installers.for_simulation(place, client, self.clock, record=self.record_addons)
 
     def manager(self, client: Client, settings: ManagerSettings) -> Manager:
         return Manager(self.wrapped(client), settings, clock=self.clock, chance=self.chance)
@@ -135,7 +142,8 @@ async def running(place: Home, options: Options) -> AsyncIterator[Platform]:
             for name in (CONTROLLERS, SIMULATION)
         )
         providers = await app.cluster_providers(admin)
-        app.add_controllers(controllers, world.connect, world.surroundings, providers, world.installer)
+        installer = options.installer(place, controllers.client)
+        app.add_controllers(controllers, world.connect, world.surroundings, providers, installer)
         simulated.add_stand_ins(simulation, world, simulated.ENGINES)
         await system.grant(admin, CONTROLLERS, _reconcilers(controllers))
         await system.grant(admin, SIMULATION, _reconcilers(simulation), simulated.WORKLOADS_NEED)

@@ -49,6 +49,8 @@ class Wanted:
     """Of an existing cluster to run on."""
     simulate: bool = False
     """On that cluster, simulate what it does not have."""
+    record_addons: bool = False
+    """Only write down which addons simulated clusters have."""
 
     def chosen_port(self) -> int:
         return self.place.remembered().port or DEFAULT_PORT if self.port is None else self.port
@@ -59,7 +61,12 @@ class Wanted:
     def arguments(self) -> list[str]:
         """The same as words of a command line."""
         named = (("data", self.place.data), ("port", self.port), ("host", self.host), ("kubeconfig", self.kubeconfig))
-        flags = (("empty", self.empty), ("fast", self.fast), ("simulate", self.simulate))
+        flags = (
+            ("empty", self.empty),
+            ("fast", self.fast),
+            ("simulate", self.simulate),
+            ("record-addons", self.record_addons),
+        )
         words = [word for name, value in named if value is not None for word in (f"--{name}", str(value))]
         return [*words, *(f"--{name}" for name, is_set in flags if is_set)]
 
@@ -70,7 +77,12 @@ class Wanted:
         return self.place.flag + attached
 
     def platform(self) -> AbstractAsyncContextManager[Platform]:
-        options = Options(self.chosen_port(), NONE if self.fast else REALISTIC, host=self.chosen_host())
+        options = Options(
+            self.chosen_port(),
+            NONE if self.fast else REALISTIC,
+            host=self.chosen_host(),
+            record_addons=self.record_addons,
+        )
         if self.kubeconfig is None:
             return running(self.place, options)
         return attached(self.place, options, kubeconfig.load(self.kubeconfig), simulate=self.simulate)

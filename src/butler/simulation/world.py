@@ -11,7 +11,6 @@ from butler.api.cluster import TenantCluster
 from butler.api.normalise.cluster import load_balancer_ranges
 from butler.api.shared import IPRange
 from butler.app import connections
-from butler.engines.addons import Installer
 from butler.engines.capi import kinds as capi
 from butler.engines.kamaji import kinds as kamaji
 from butler.engines.tenants import Connect
@@ -28,7 +27,6 @@ from .capi import add_cluster_api
 from .delays import NONE, Delays
 from .infrastructure import kinds as infrastructure
 from .infrastructure.controllers import add_infrastructure
-from .installer import RecordingInstaller
 from .kamaji.control_planes import TenantControlPlanes
 from .kamaji.provider import KamajiControlPlanes
 from .tenant_apis import LocalConnect, TenantApis
@@ -50,8 +48,6 @@ class World:
     connect: Connect
     delays: Delays
     surroundings: Surroundings
-    installer: Installer
-    """For clusters in which nothing could run."""
 
 
 @asynccontextmanager
@@ -67,15 +63,7 @@ async def world(
             reach = LocalConnect(server, clock=clock, others=others)
             surroundings = Surroundings(clock, chance, datacentre)
             tenants = TenantApis(server, wrap)
-            yield World(
-                server,
-                tenants,
-                datacentre,
-                lambda config: wrap(reach(config)),
-                delays,
-                surroundings,
-                RecordingInstaller(),
-            )
+            yield World(server, tenants, datacentre, lambda config: wrap(reach(config)), delays, surroundings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,6 +98,7 @@ async def test_what_others_changed_is_told_or_repaired(site: Site) -> None:
     seen = await site.look(addon, repair=True)
     assert seen.state is AddonState.HEALTHY
     assert seen.message == "repaired: ConfigMap addons/web-config: data.greeting"
+    assert seen.repaired == "ConfigMap addons/web-config: data.greeting"
     assert (await site.world.data() or {})["greeting"] == "hello"
     seen = await site.look(addon, repair=True)
     assert (seen.state, seen.message, seen.revision) == (AddonState.HEALTHY, "", 1)

@@ -74,27 +74,27 @@ class Inspection:
         return replace(states.seen(addon, record, verdict), outdated=True)
 
     async def _verdict(self, cluster: Cluster, addon: Addon, record: Record, *, repair: bool) -> Verdict:
-        drift, is_left = await self._drift(cluster, addon, record, repair=repair)
+        drift, repaired = await self._drift(cluster, addon, record, repair=repair)
         unready = await self.releases.health(cluster, addon.place, record)
         is_new = states.time_left(addon, record, self.clock.now()) > 0
         verdict = states.judged(addon, unready, is_new=is_new)
         message = "; ".join(one for one in (drift, verdict.message) if one)
-        is_degraded = is_left and verdict.state is AddonState.HEALTHY
-        return Verdict(AddonState.DEGRADED if is_degraded else verdict.state, message)
+        is_degraded = drift and not repaired and verdict.state is AddonState.HEALTHY
+        return Verdict(AddonState.DEGRADED if is_degraded else verdict.state, message, repaired)
 
-    async def _drift(self, cluster: Cluster, addon: Addon, record: Record, *, repair: bool) -> tuple[str, bool]:
-        """What is to be said of it, and whether it is still there."""
+    async def _drift(self, cluster: Cluster, addon: Addon, record: Record, *, repair: bool) -> tuple[str, str]:
+        """What is to be said of it, and what was repaired."""
         differences = await self.releases.drift(cluster, addon.place, record)
         if not differences:
-            return "", False
+            return "", ""
         found = states.listed(differences)
         if not repair:
-            return f"changed by others: {found}", True
+            return f"changed by others: {found}", ""
         try:
             await self.releases.repair(cluster, addon.place, differences)
         except (ApiError, HelmError) as error:
-            return f"changed by others, and cannot be repaired: {found}: {told(error)}", True
-        return f"repaired: {found}", False
+            return f"changed by others, and cannot be repaired: {found}: {told(error)}", ""
+        return f"repaired: {found}", found
 
 
 def _unfinished(record: Record) -> Verdict:

@@ -20,6 +20,8 @@ class Verdict:
 
     state: AddonState
     message: str = ""
+    repaired: str = ""
+    """What was not as it should be, and is again."""
 
     @property
     def is_settled(self) -> bool:
@@ -55,8 +57,15 @@ def seen(addon: Addon, record: Record | None, verdict: Verdict) -> Seen:
     if record is None:
         return Seen(addon.name, "", verdict.state, verdict.message)
     version = record.chart_version if record.status is ReleaseStatus.DEPLOYED else ""
-    status = str(record.status)
-    return Seen(addon.name, version, verdict.state, verdict.message, revision=record.revision, release_status=status)
+    return Seen(
+        addon.name,
+        version,
+        verdict.state,
+        verdict.message,
+        revision=record.revision,
+        release_status=str(record.status),
+        repaired=verdict.repaired,
+    )
 
 
 def time_left(addon: Addon, record: Record, now: datetime) -> float:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _SIGNS = {"create": ("+", "green"), "change": ("~", "yellow"), "delete": ("-", "red"), "replace": ("±", "magenta")}
 _DONE = {"create": "to create", "change": "to change", "delete": "to delete", "replace": "to replace"}
-_INSTALLED = {"create": "to install", "change": "to install anew"}
+_INSTALLED = {"create": "to install", "change": "to install anew", "delete": "to remove"}
 
 
 @command

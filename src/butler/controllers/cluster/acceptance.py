@@ -348,7 +348,7 @@ def _may_choose(
     """A team may have a choice of versions, providers and addons."""
     if team is None or team.spec.resource_limits is None:
         return
-    found = list(forbidden_choices(cluster, team, provider, settings_of(cluster, team, config)))
+    found = list(forbidden_choices(cluster, team, provider, settings_of(cluster, team, config, provider)))
     if found:
         raise Refused(found[0][0], [problem for _, problem in found])
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from msgspec import structs
 
+from butler.addons.model import Addon
+from butler.api.addon import AddonDefinition
 from butler.api.cluster import ObservedAddon, TenantCluster
 from butler.engines.capi.kinds import DEPLOYMENT_NAME
 from butler.providers import registry
@@ -18,11 +20,12 @@ from kubekit.runtime.objects import identity_of
 
 from . import kinds, names
 from .acceptance import Accepted, Refused, accept, fetch_references, refusal, with_only_provider
-from .addons.progress import is_as, missing_addons
+from .addons.observed import is_as
+from .addons.progress import declined_addons, missing_addons, shown, to_remove
 from .lookup import Snapshot
 from .manifests import Manifest, Object, differences
 from .scope import Scope
-from .settings import AddonSettings, PoolSettings
+from .settings import PoolSettings
 from .step import Step, Verdict
 from .steps import STEPS
 from .steps.workers import Workers, stray, templates_in_use
@@ -67,7 +70,7 @@ class MachineChange:
 
 @dataclass(frozen=True, slots=True)
 class AddonChange:
-    """An addon that would be installed, or installed anew."""
+    """An addon that would be installed, installed anew or removed."""
 
     action: Action
     name: str
@@ -118,6 +121,7 @@ async def plan_change(client: Client, wanted: TenantCluster) -> Plan:
     except Refused as refused:
         raise refusal(wanted, refused) from None
     scope = PlannedScope(accepted, _namespace(wanted), sight)
+    await sight.fetch(client, AddonDefinition)
     await fetch_parts(client, sight, scope.namespace, accepted)
     own = Change(Action.CREATE, "", wanted.kind, wanted.metadata.namespace, wanted.metadata.name)
     changes = [*([own] if live is None else ()), *_writes(scope)]
@@ -319,17 +323,21 @@ def _addons(scope: Scope) -> Iterator[AddonChange]:
             yield AddonChange(Action.CREATE, wanted.name, wanted.version, when)
         else:
             yield AddonChange(Action.CHANGE, wanted.name, wanted.version, _why_installed(found, wanted))
+    for found in to_remove(scope):
+        yield AddonChange(Action.DELETE, found.name, found.version, "nobody asks for it any more")
 
 
-def _why_installed(found: ObservedAddon, wanted: AddonSettings) -> str:
+def _why_installed(found: ObservedAddon, wanted: Addon) -> str:
     if found.version != wanted.version:
         return f"version {found.version} becomes {wanted.version}"
     return "it is not there yet" if is_as(found, wanted) else "other values"
 
 
 def _addon_notes(scope: Scope) -> Iterator[str]:
-    wanted = {one.name for one in scope.settings.addons}
-    left = ", ".join(one.name for one in scope.installed if one.name not in wanted)
+    for declined in declined_addons(scope):
+        yield f"cannot be installed: {declined.error}"
+    wanted, going = {one.name for one in scope.settings.addons}, {one.name for one in to_remove(scope)}
+    left = ", ".join(one.name for one in shown(scope) if one.name not in wanted | going)
     if left:
         yield f"no longer asked for, and left in the cluster: {left}"
 

@@ -18,8 +18,9 @@ from kubekit.client.protocol import Client
 from kubekit.runtime.objects import key
 
 from .acceptance import as_last_accepted
+from .addons.observed import version_there
 from .lookup import Lookup, Snapshot
-from .settings import AddonSettings, ClusterSettings, PoolSettings, settings_of
+from .settings import ClusterSettings, PoolSettings, settings_of
 
 _WITH_VALUES = ("cni", "cert_manager", "storage", "load_balancer", "ingress")
 
@@ -77,7 +78,7 @@ def _complete(cluster: TenantCluster, settings: ClusterSettings) -> TenantCluste
         kubernetes_version=settings.version,
         workers=workers,
         control_plane=structs.replace(spec.control_plane, resources=settings.control_plane_resources),
-        addons=_addons(spec.addons, {one.name: one for one in settings.addons}),
+        addons=_addons(spec.addons, _versions(cluster, settings)),
         provider_config_ref=_provider(cluster),
         time_servers=settings.time_servers,
     )
@@ -100,7 +101,14 @@ def _provider(cluster: TenantCluster) -> ProviderRef | None:
     return ProviderRef(name=made_with.name, namespace=namespace)
 
 
-def _addons(addons: ClusterAddons, found: Mapping[str, AddonSettings]) -> ClusterAddons:
+def _versions(cluster: TenantCluster, settings: ClusterSettings) -> dict[str, str]:
+    """By name, what was asked for, else what is there."""
+    seen = cluster.status.observed_state
+    there = {one.name: version_there(one) for one in (seen.addons if seen is not None else ())}
+    return {one.name: one.version or there.get(one.name, "") for one in settings.addons}
+
+
+def _addons(addons: ClusterAddons, found: Mapping[str, str]) -> ClusterAddons:
     """With the versions they have, also those that nobody asked for."""
     storage, balancer, ingress = addons.storage, addons.load_balancer, addons.ingress or IngressAddon()
     given = (
@@ -111,7 +119,7 @@ def _addons(addons: ClusterAddons, found: Mapping[str, AddonSettings]) -> Cluste
         ("ingress", ingress.provider or "traefik", ingress),
     )
     changed = {
-        field: structs.replace(addon, version=found[name].version or None)
+        field: structs.replace(addon, version=found[name] or None)
         for field, name, addon in given
         if addon is not None and name in found
     }

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from butler import advice
+from butler.api.addon import AddonDefinition
 from butler.api.cluster import ObservedAddon, TenantCluster
 from butler.api.shared import SYSTEM_NAMESPACE
 from butler.engines.capi.kinds import Machine
@@ -17,7 +18,7 @@ from kubekit.model.status import Condition
 
 from . import kinds, names
 from .acceptance import Refused, accept, fetch_references
-from .addons.progress import attempt_at, missing_addons
+from .addons.progress import attempt_at, declined_addons, missing_addons
 from .change_plan import fetch_parts
 from .lookup import Snapshot
 from .machine_troubles import Trouble, deletion_text, find_troubles
@@ -81,6 +82,7 @@ async def _looked_into(client: Client, cluster: TenantCluster, now: datetime, fl
         return _refused(cluster, said.message, (), flags)
     meta = cluster.metadata
     inside = cluster.status.tenant_namespace or names.tenant_namespace(meta.name, meta.uid)
+    await sight.fetch(client, AddonDefinition)
     await fetch_parts(client, sight, inside, accepted)
     scope = Scope(accepted, inside, sight)
     for step in STEPS:
@@ -222,7 +224,8 @@ def _addons(scope: Scope) -> list[str]:
     """What is said of each addon that is missing. The last is what to look at first: one that failed, or is next."""
     told = [(one, attempt_at(scope, one)) for one in reversed(missing_addons(scope))]
     told.sort(key=lambda pair: pair[1] is not None and pair[1].status == "Failed")
-    return [f"{one.name} {one.version}: {_addon_state(tried)}" for one, tried in told]
+    declined = [str(one.error) for one in declined_addons(scope)]
+    return [*(f"{one.name} {one.version}: {_addon_state(tried)}" for one, tried in told), *declined]
 
 
 def _addon_state(tried: ObservedAddon | None) -> str:
@@ -230,7 +233,9 @@ def _addon_state(tried: ObservedAddon | None) -> str:
         return "is yet to be installed"
     if tried.status == "Failed":
         return f"could not be installed: {tried.message}"
-    return "nothing here installs it" if tried.status == "Pending" else "is being installed"
+    if tried.status == "Pending":
+        return "nothing here installs it"
+    return f"is being installed: {tried.message}" if tried.message else "is being installed"
 
 
 async def _deletion(client: Client, cluster: TenantCluster, flags: Flags) -> Explanation:

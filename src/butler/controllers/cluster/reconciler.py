@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from butler.addons.model import Installer
+from butler.api.addon import AddonDefinition
 from butler.api.cluster import CLUSTER_DELETED, TenantCluster
 from butler.api.config import ButlerConfig
 from butler.api.provider import CREDENTIALS_VALID, ProviderConfig
 from butler.api.references import ALLOWED_NAMESPACES
 from butler.api.team import Team
-from butler.engines.addons import Addon, Installed, Installer
-from butler.engines.core import Secret
-from butler.engines.tenants import Tenants, admin_kubeconfig_secret
+from butler.engines.tenants import Tenants
 from butler.providers import registry
 from butler.providers.contract import KeptByButler
 from kubekit.client.protocol import Selection
-from kubekit.clock import Clock, SystemClock
+from kubekit.clock import Chance, Clock, SystemClock
 from kubekit.errors import FieldError, FieldProblem, KubeError, NotFound
 from kubekit.model.resource import Address
 from kubekit.runtime.manager import Manager
@@ -28,12 +28,12 @@ from kubekit.runtime.reconciler import Note, Outcome, Permission, Reconciler, Wa
 
 from . import deletion, kinds, names
 from .acceptance import Accepted, Refused, accept, as_last_accepted
+from .addons.caretaker import Caretaker
 from .addons.installations import Installations
-from .addons.progress import observed
+from .addons.resolved import Resolver
 from .lookup import BY_NAMESPACE, Caches
 from .manifests import ensure
 from .scope import Scope
-from .settings import AddonSettings
 from .status import Report, deleting_status, failed_status, notes_for, refused_status, status_after
 from .step import Step, Verdict, Whose
 from .steps import GATES, WORK
@@ -66,10 +66,13 @@ class TenantClusters(Reconciler[TenantCluster]):
         installer: Installer | None,
         providers: Iterable[str],
         clock: Clock | None = None,
+        chance: Chance | None = None,
     ) -> None:
-        self._client, self._tenants, self._installer = manager.client, tenants, installer
+        self._client, self._tenants = manager.client, tenants
         self._clock = clock or SystemClock()
-        self.installations = Installations(self._clock)
+        self.installations = Installations(self._clock, chance)
+        self._resolver = Resolver()
+        self._caretaker = Caretaker(manager.client, tenants, installer, self.installations)
         self._informers, self._recorder = manager.informers, manager.recorder
         self._sight = Caches(manager.informers, _SELECTIONS)
         self._providers = frozenset(providers)
@@ -86,7 +89,7 @@ class TenantClusters(Reconciler[TenantCluster]):
             Watch(kinds.NAMESPACE, _by_labels, _OURS),
             *(Watch(kind, self._by_namespace, _SELECTIONS.get(kind, Selection())) for kind in inside),
             Watch(kinds.MachineSetSeen, self._by_namespace, matters=_whether_machines),
-            *(Watch(kind, self._everyone, matters=_spec_of) for kind in (ButlerConfig, Team)),
+            *(Watch(kind, self._everyone, matters=_spec_of) for kind in (ButlerConfig, Team, AddonDefinition)),
             Watch(ProviderConfig, self._everyone, matters=_whether_usable),
             Watch(TenantCluster, self._short_of_quota, matters=_what_counts),
         )
@@ -112,7 +115,8 @@ class TenantClusters(Reconciler[TenantCluster]):
             status = refused_status(obj.status, gates, self._clock.now())
             return Outcome(status, notes=notes_for(obj.status, status))
         try:
-            work, scope = await self._go_through(await self._with_news(scope))
+            scope = await self._caretaker.look(await self._caretaker.hear(scope))
+            work, scope = await self._go_through(scope)
         except KubeError as error:
             if error.retryable:
                 raise
@@ -120,7 +124,8 @@ class TenantClusters(Reconciler[TenantCluster]):
             return Outcome(status, notes=notes_for(obj.status, status), error=error)
         status = status_after(scope, [*gates, *work], self._clock.now())
         again, untried = self.installations.again(obj.key), self.installations.take_error(obj.key)
-        return Outcome(status, again, notes=notes_for(obj.status, status), error=untried)
+        notes = (*notes_for(obj.status, status), *self.installations.take_notes(obj.key))
+        return Outcome(status, again, notes=notes, error=untried)
 
     def _judged(self, obj: TenantCluster) -> tuple[Report, Scope | None]:
         """What is said of what is asked for, and what to do: what is asked for, or else what was before, if that can
@@ -162,6 +167,7 @@ class TenantClusters(Reconciler[TenantCluster]):
 
     async def finalize(self, obj: TenantCluster) -> Outcome:
         await self.installations.stop(obj.key)
+        self._resolver.forget(obj.key)
         waiting = await deletion.take_down(self._client, obj)
         namespace = obj.status.tenant_namespace
         if not waiting:
@@ -184,7 +190,7 @@ class TenantClusters(Reconciler[TenantCluster]):
         self._refuse_absent(accepted)
         meta = accepted.cluster.metadata
         namespace = accepted.cluster.status.tenant_namespace or names.tenant_namespace(meta.name, meta.uid)
-        return Scope(accepted, namespace, self._sight)
+        return Scope(accepted, namespace, self._sight, resolver=self._resolver)
 
     async def _go_through(self, scope: Scope) -> tuple[Report, Scope]:
         """Answers how far each step is, and what is known then."""
@@ -192,7 +198,9 @@ class TenantClusters(Reconciler[TenantCluster]):
         for step in WORK:
             changed = await self._make(step, scope)
             if addons := step.addons(scope):
-                scope = await self._install(scope, addons)
+                scope = await self._caretaker.install(scope, addons)
+            if unwanted := step.unwanted(scope):
+                scope = await self._caretaker.remove(scope, unwanted)
             verdict = step.verdict(scope)
             if changed and verdict.done and not step.holds:
                 verdict = Verdict(False, "Reconciling", f"what follows from the change of {changed}", changing=True)
@@ -229,32 +237,6 @@ class TenantClusters(Reconciler[TenantCluster]):
             # The cache will say so too.
             return
 
-    async def _with_news(self, scope: Scope) -> Scope:
-        """With what came of addons since somebody looked. Nothing is in a cluster that has no control plane."""
-        if not scope.running_version:
-            await self.installations.stop(scope.cluster.key)
-        state = scope.cluster.status.observed_state
-        told = state.addons if state is not None else ()
-        return replace(scope, news=self.installations.news(scope.cluster.key, told))
-
-    async def _install(self, scope: Scope, addons: Sequence[AddonSettings]) -> Scope:
-        """Have them installed, by hands that are not waited for."""
-        installer = self._installer
-        if installer is None:
-            nobody = {one.name: observed(one, "Pending") for one in addons}
-            return replace(scope, news={**(scope.news or {}), **nobody})
-
-        async def install(due: Sequence[AddonSettings]) -> tuple[Installed, ...]:
-            secret = await self._client.get(Secret, admin_kubeconfig_secret(scope.name), scope.namespace)
-            assert scope.endpoint is not None, "a control plane that answers has one"
-            tenant = await self._tenants.client_for(secret, scope.endpoint)
-            return await installer.install(
-                tenant, [Addon(one.name, one.version, one.values, one.for_nodes) for one in due]
-            )
-
-        await self.installations.begin(scope.cluster.key, addons, install)
-        return await self._with_news(scope)
-
     def _by_namespace(self, obj: Any) -> Iterable[str]:
         """Whose namespace an object is in."""
         namespace = self._informers.of(kinds.NAMESPACE, _OURS).get(identity_of(obj).namespace)
@@ -270,10 +252,15 @@ class TenantClusters(Reconciler[TenantCluster]):
 
 
 def add_clusters(
-    manager: Manager, tenants: Tenants, installer: Installer | None, providers: Iterable[str], clock: Clock | None
+    manager: Manager,
+    tenants: Tenants,
+    installer: Installer | None,
+    providers: Iterable[str],
+    clock: Clock | None = None,
+    chance: Chance | None = None,
 ) -> None:
-    """Have a manager run the controller, and what it has installed beside it."""
-    clusters = TenantClusters(manager, tenants, installer, providers, clock)
+    """Have a manager run the controller, and its work on addons beside it."""
+    clusters = TenantClusters(manager, tenants, installer, providers, clock, chance)
     clusters.installations.wake = manager.add(clusters).wake
     manager.accompany(clusters.installations.run)
 

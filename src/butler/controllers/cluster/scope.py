@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from butler.addons.facts import cluster_facts
+from butler.api.addon import AddonDefinition
 from butler.api.cluster import ObservedAddon, TenantCluster
 from butler.engines.kamaji.kinds import API_PATH, TenantControlPlane
 from butler.providers.contract import Blueprint, Templates
@@ -15,6 +16,8 @@ from kubekit.runtime.objects import wire
 
 from . import kinds, names, versions
 from .acceptance import Accepted
+from .addons.observed import News, version_there, with_news
+from .addons.resolved import Resolved, Resolver
 from .lookup import Lookup
 from .manifests import Manifest, Object, manifest
 from .settings import ClusterSettings
@@ -29,8 +32,9 @@ class Scope:
     sight: Lookup
     is_kept: bool = False
     """Whether what is asked for is refused, and the cluster is kept as it was."""
-    news: Mapping[str, ObservedAddon] | None = None
+    news: News | None = None
     """What is known of addons by now, where the status does not say it yet; None where nothing but it is known."""
+    resolver: Resolver = field(default_factory=Resolver)
 
     @property
     def cluster(self) -> TenantCluster:
@@ -108,11 +112,25 @@ class Scope:
             return ()
         state = self.cluster.status.observed_state
         said = state.addons if state is not None else ()
-        if self.news is None:
-            return said
-        # What the status says to be under way may have ended with whoever did it.
-        lasting = {one.name: one for one in said if one.status != "Installing"}
-        return tuple({**lasting, **self.news}.values())
+        return said if self.news is None else with_news(said, self.news)
+
+    @cached_property
+    def addons(self) -> Resolved:
+        """What it is to have inside, as far as the catalogue can say."""
+        facts = cluster_facts(
+            self.cluster,
+            self.accepted.provider,
+            version=self.running_version or self.settings.version,
+            workers=self.settings.workers,
+            # Nothing is installed before it is known.
+            endpoint=self.endpoint or ("", 0),
+        )
+        there = {one.name: version_there(one) for one in self.installed}
+        return self.resolver.resolved(self.cluster.key, self.settings.addons, self.definition, facts, there)
+
+    def definition(self, addon: str) -> AddonDefinition | None:
+        found: AddonDefinition | None = self.sight.get(AddonDefinition, addon)
+        return found
 
     @cached_property
     def worker_version(self) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import msgspec
 
+from butler.addons.resolution import Wish
+from butler.addons.selection import platform_wishes
 from butler.api.cluster import DEFAULT_CPU, DEFAULT_DISK, DEFAULT_MEMORY, MachineTemplate, TenantCluster, WorkerPool
 from butler.api.config import ButlerConfig
 from butler.api.provider import ProviderConfig
@@ -17,7 +18,6 @@ from butler.api.team import ClusterDefaults, Team
 from butler.providers.contract import Blueprint, Pool
 
 from . import names, versions
-from .manifests import digest
 
 TIME_SERVERS = ("pool.ntp.org",)
 """Where machines ask for the time when nobody says."""
@@ -50,29 +50,14 @@ class PoolSettings:
         return Pool(self.name, self.cpu, self.memory, self.disk, self.image, self.failure_domain)
 
 
-@dataclass(frozen=True)
-class AddonSettings:
-    """An addon the cluster is to have."""
-
-    name: str
-    version: str
-    values: Mapping[str, Any] | None = None
-    for_nodes: bool = False
-    """Whether no node becomes Ready without it: then it is there before them."""
-
-    @cached_property
-    def values_digest(self) -> str | None:
-        """Tells values apart; None where there are none."""
-        return digest(self.values) if self.values else None
-
-
 @dataclass(frozen=True, slots=True)
 class ClusterSettings:
     """A cluster without gaps."""
 
     version: str
     pools: tuple[PoolSettings, ...]
-    addons: tuple[AddonSettings, ...]
+    addons: tuple[Wish, ...]
+    """What it is to have inside, in whatever version the catalogue says where none is named."""
     control_plane_resources: ControlPlaneResources | None
     time_servers: tuple[str, ...]
 
@@ -118,7 +103,7 @@ def settings_of(
     return ClusterSettings(
         version=spec.kubernetes_version or _running_version(cluster) or defaults.kubernetes_version or versions.DEFAULT,
         pools=tuple(_pools(cluster, defaults, platform.ssh_authorized_key if platform else None)),
-        addons=tuple(_addons(cluster, config)),
+        addons=platform_wishes(cluster, defaults, config, provider),
         control_plane_resources=_resources(
             platform.default_control_plane_resources if platform else None, spec.control_plane.resources
         ),
@@ -171,40 +156,6 @@ def _size(template: MachineTemplate, defaults: ClusterDefaults) -> dict[str, Any
         "memory": str(template.memory or memory),
         "disk": str(template.disk_size or disk),
     }
-
-
-_RELEASES = {
-    "cilium": "1.17.0",
-    "cert-manager": "v1.16.2",
-    "longhorn": "1.7.2",
-    "metallb": "0.14.9",
-    "traefik": "34.3.0",
-}
-"""Versions when neither the cluster nor the platform names one."""
-
-NETWORK = "cilium"
-"""The one addon without which a cluster is of no use."""
-_FOR_NODES = {NETWORK}
-"""Addons without which no node becomes Ready."""
-
-
-def _addons(cluster: TenantCluster, config: ButlerConfig | None) -> Iterable[AddonSettings]:
-    """In the order in which they are installed: the network first."""
-    addons = cluster.spec.addons
-    wanted: list[tuple[str, Any]] = [(NETWORK, addons.cni)]
-    if addons.cert_manager is None or addons.cert_manager.enabled:
-        wanted.append(("cert-manager", addons.cert_manager))
-    if addons.storage is not None and addons.storage.provider:
-        wanted.append((addons.storage.provider, addons.storage))
-    if addons.load_balancer is not None:
-        wanted.append((addons.load_balancer.provider, addons.load_balancer))
-    if addons.ingress is None or addons.ingress.enabled:
-        wanted.append(((addons.ingress.provider if addons.ingress else None) or "traefik", addons.ingress))
-    defaults = config.spec.default_addon_versions if config else None
-    for name, said in wanted:
-        platform = getattr(defaults, name.replace("-", "_"), None) if defaults else None
-        version = (said.version if said else None) or platform or _RELEASES.get(name, "")
-        yield AddonSettings(name, version, said.values if said else None, name in _FOR_NODES)
 
 
 def _resources(

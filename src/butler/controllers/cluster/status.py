@@ -20,7 +20,7 @@ from kubekit.runtime.conditions import condition, merged, without
 from kubekit.runtime.reconciler import Note
 
 from . import kinds
-from .addons.progress import FAILURES
+from .addons.progress import FAILURES, shown
 from .scope import Scope
 from .step import NOT_NEEDED, Step, Verdict
 from .steps import GATES, STEPS, WORK
@@ -58,7 +58,7 @@ def status_after(scope: Scope, report: Report, now: datetime) -> TenantClusterSt
         observed_state=ObservedState(
             kubernetes_version=scope.running_version or None,
             workers=ObservedWorkers(desired=desired, ready=ready, nodes=nodes),
-            addons=scope.installed,
+            addons=shown(scope),
         ),
         # What is refused is not kept in mind: a report that begins well is of what is written.
         accepted_spec=scope.asked if all(verdict.done for _, verdict in report[: len(GATES)]) else old.accepted_spec,

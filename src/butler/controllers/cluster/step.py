@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, Protocol
 
+from butler.addons.model import Addon
+from butler.api.cluster import ObservedAddon
+
 from .manifests import Manifest
 from .scope import Scope
-from .settings import AddonSettings
 
 NOT_NEEDED = "NotNeeded"
 """The reason of a step that has nothing to do for a cluster."""
@@ -47,8 +49,12 @@ class Step(Protocol):
         """What should exist for it, in the order in which it is made."""
         return ()
 
-    def addons(self, scope: Scope) -> Sequence[AddonSettings]:
+    def addons(self, scope: Scope) -> Sequence[Addon]:
         """What is to be installed inside the cluster for it now; nothing while that cannot begin."""
+        return ()
+
+    def unwanted(self, scope: Scope) -> Sequence[ObservedAddon]:
+        """What is to be taken out of the cluster now, because nobody asks for it any more."""
         return ()
 
     def verdict(self, scope: Scope) -> Verdict:

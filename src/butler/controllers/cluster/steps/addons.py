@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from butler.addons.model import Addon
+from butler.api.cluster import ObservedAddon
+
 from ..addons import progress
 from ..scope import Scope
-from ..settings import AddonSettings
 from ..step import Step, Verdict
 from .node_addons import unreachable
 from .workers import counts_of
@@ -17,12 +19,15 @@ class Addons(Step):
 
     condition, title = progress.READY, "Addons"
 
-    def addons(self, scope: Scope) -> Sequence[AddonSettings]:
-        others = [one for one in scope.settings.addons if not one.for_nodes]
+    def addons(self, scope: Scope) -> Sequence[Addon]:
+        others = [one for one in scope.addons.addons if not one.for_nodes]
         return () if _hindrance(scope) else progress.to_install(scope, others)
 
+    def unwanted(self, scope: Scope) -> Sequence[ObservedAddon]:
+        return () if unreachable(scope) else progress.to_remove(scope)
+
     def verdict(self, scope: Scope) -> Verdict:
-        return progress.verdict_on(scope, scope.settings.addons, _hindrance(scope))
+        return progress.verdict_on_all(scope, _hindrance(scope))
 
 
 def _hindrance(scope: Scope) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from butler.addons.model import Addon
+
 from ..addons import progress
 from ..scope import Scope
-from ..settings import AddonSettings
 from ..step import Step, Verdict
 from .kubeconfig import has_kubeconfig
 
@@ -18,11 +19,12 @@ class NodeAddons(Step):
 
     condition, title = "NodeAddonsReady", "Node addons"
 
-    def addons(self, scope: Scope) -> Sequence[AddonSettings]:
+    def addons(self, scope: Scope) -> Sequence[Addon]:
         return () if unreachable(scope) else progress.to_install(scope, _wanted(scope))
 
     def verdict(self, scope: Scope) -> Verdict:
-        return progress.verdict_on(scope, _wanted(scope), unreachable(scope))
+        declined = [one for one in progress.declined_addons(scope) if one.for_nodes]
+        return progress.verdict_on(scope, _wanted(scope), declined, unreachable(scope))
 
 
 def unreachable(scope: Scope) -> str:
@@ -32,5 +34,5 @@ def unreachable(scope: Scope) -> str:
     return "" if has_kubeconfig(scope) else "the kubeconfig"
 
 
-def _wanted(scope: Scope) -> list[AddonSettings]:
-    return [one for one in scope.settings.addons if one.for_nodes]
+def _wanted(scope: Scope) -> list[Addon]:
+    return [one for one in scope.addons.addons if one.for_nodes]

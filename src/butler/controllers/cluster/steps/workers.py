@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from butler.addons.selection import needs_cloud_controller
 from butler.engines.capi.kinds import (
     AUTOSCALER_MAX_SIZE,
     AUTOSCALER_MIN_SIZE,
@@ -217,8 +218,8 @@ def _joining(scope: Scope, pool: PoolSettings) -> Object:
     if pool.ssh_key:
         spec["users"] = [{"name": "butler", "sudo": "ALL=(ALL) NOPASSWD:ALL", "sshAuthorizedKeys": [pool.ssh_key]}]
     theirs = scope.templates.joining(scope.blueprint, pool.for_provider())
-    external = scope.cluster.spec.control_plane.external_cloud_provider
-    return _joined(spec, theirs if external else _without_cloud_provider(theirs))
+    is_told = needs_cloud_controller(scope.cluster, scope.accepted.provider)
+    return _joined(spec, theirs if is_told else _without_cloud_provider(theirs))
 
 
 def _without_cloud_provider(joining: Object) -> Object:

@@ -1,0 +1,1 @@
+"""TenantAddon and ManagementAddon: one addon in one cluster, installed, kept and removed."""
