@@ -116,8 +116,8 @@ def _command(command: click.Command, context: click.Context, shared: Texts) -> I
 
 
 def _is_shared(option: click.Option, command: click.Command, shared: Texts) -> bool:
-    """Whether it is described once for all: a command has all of those, or none."""
-    has_all = shared.keys() <= {one.name for one in command.params}
+    """Whether it is described once for all: a command has all of those, but perhaps for the namespace, or none."""
+    has_all = shared.keys() - {"namespace"} <= {one.name for one in command.params}
     return has_all and shared.get(option.name or "") == option.help
 
 
