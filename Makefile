@@ -47,7 +47,7 @@ format: $(DEV) ## Bring the code into shape
 generate: $(DEV) ## Write what is derived from the types: CRDs and their reference
 	$(BIN)/python scripts/generate.py
 
-JOURNEYS := tests/docs tests/lives tests/advice tests/engines/helm tests/local/test_command_examples.py
+JOURNEYS := tests/docs tests/lives tests/advice tests/engines/helm tests/cli/helm tests/local/test_command_examples.py
 OTHER_SUITES := tests/attacks $(JOURNEYS)
 
 test: $(DEV) ## The suites of both houses, as far as they need no real cluster

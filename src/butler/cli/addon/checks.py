@@ -144,6 +144,17 @@ def check_version(definition: AddonDefinition, version: str) -> None:
         say(f"Warning: {name} {version} is not among the versions that the catalogue knows: {', '.join(known)}")
 
 
+def check_defaults(definition: AddonDefinition) -> None:
+    """That a definition's own values go with its schema, but for what is missing, which users may say. Raises
+    Failure."""
+    spec, name = definition.spec, definition.metadata.name
+    try:
+        found = schemas.problems(name, placeholders.without(spec.defaults.values or {}), spec.values_schema)
+        schemas.refuse(name, [one for one in found if not one.endswith("/required")])
+    except InvalidValues as error:
+        raise Failure(str(error), USAGE) from None
+
+
 def check_values(definition: AddonDefinition, layers: Sequence[Mapping[str, Any]]) -> None:
     """That values go with the definition's schema, as far as those of the definition do. Raises Failure."""
     spec, name = definition.spec, definition.metadata.name

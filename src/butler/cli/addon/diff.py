@@ -51,7 +51,7 @@ async def diff(session: Session, cluster: str, name: str, output: str, **given: 
 
     \b
     Example:
-      butlerctl addon diff shop metrics-server --version 3.12.2
+      butlerctl addon diff shop sealed-secrets --version 2.18.6
       butlerctl addon diff shop loki --values loki.yaml --set replicas=3 -o json
     """
     with _never_one():

@@ -44,8 +44,8 @@ async def get(session: Session, cluster: str, name: str, output: str) -> None:
 
     \b
     Example:
-      butlerctl addon get shop metrics-server
-      butlerctl addon get shop metrics-server -o yaml
+      butlerctl addon get shop sealed-secrets
+      butlerctl addon get shop sealed-secrets -o yaml
     """
     found = await find(session, cluster, name)
     if found is None:

@@ -45,8 +45,8 @@ async def install(session: Session, cluster: str, addon: str | None, **given: An
 
     \b
     Example:
-      butlerctl addon install shop metrics-server --wait
-      butlerctl addon install shop loki --version 2.10.2 --values loki.yaml --set replicas=2
+      butlerctl addon install shop sealed-secrets --wait
+      butlerctl addon install shop loki --version 6.55.0 --values loki.yaml --set replicas=2
       butlerctl addon install shop web --chart web --repo oci://registry.example.com/charts --version 1.2.3
       butlerctl addon install shop velero --values-secret backup-credentials --dry-run=server -o yaml
     """

@@ -21,6 +21,8 @@ from .lookup import speaking_of
 
 Item = dict[str, Any]
 
+_ELSEWHERE = "ManagedElsewhere"
+"""The reason of what Flux, Argo CD or somebody else keeps; its message says who."""
 _COLUMNS = {
     "NAME": "name",
     "ADDON": "addon",
@@ -124,6 +126,9 @@ def _of_user(addon: TenantAddon) -> Item:
 
 
 def keeper_of(addon: TenantAddon) -> str:
-    """Who decides about an addon: whatever made it, else whoever asks Butler."""
+    """Who decides about an addon: whatever made it, others in the cluster, else whoever asks Butler."""
     owner = next((one for one in addon.metadata.owner_references if one.controller), None)
-    return f"{owner.kind} {owner.name}" if owner else "butler"
+    if owner is not None:
+        return f"{owner.kind} {owner.name}"
+    installed = addon.status.condition("Installed")
+    return "others" if installed is not None and installed.reason == _ELSEWHERE else "butler"

@@ -35,8 +35,8 @@ async def uninstall(session: Session, cluster: str, name: str, is_sure: bool, wa
 
     \b
     Example:
-      butlerctl addon uninstall shop metrics-server
-      butlerctl addon uninstall shop metrics-server --yes --no-wait
+      butlerctl addon uninstall shop sealed-secrets
+      butlerctl addon uninstall shop sealed-secrets --yes --no-wait
     """
     found = await installed(session, cluster, name)
     name = name_of(found)

@@ -46,7 +46,7 @@ async def upgrade(session: Session, cluster: str, name: str, **given: Any) -> No
 
     \b
     Example:
-      butlerctl addon upgrade shop metrics-server --version 3.12.2 --wait
+      butlerctl addon upgrade shop sealed-secrets --version 2.18.6 --wait
       butlerctl addon upgrade shop loki --set replicas=3
       butlerctl addon upgrade shop loki --reset-values --values loki.yaml
     """

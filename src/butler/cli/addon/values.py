@@ -33,8 +33,8 @@ async def values(session: Session, cluster: str, name: str, everything: bool, sh
 
     \b
     Example:
-      butlerctl addon values shop metrics-server
-      butlerctl addon values shop metrics-server --all
+      butlerctl addon values shop sealed-secrets
+      butlerctl addon values shop sealed-secrets --all
     """
     addon = msgspec.convert(await installed(session, cluster, name), TenantAddon)
     layers: list[Any] = [addon.spec.values or {}]

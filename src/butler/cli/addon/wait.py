@@ -25,7 +25,7 @@ async def wait_until_installed(session: Session, addon: A, patience: timedelta, 
     generation = addon.metadata.generation
 
     def is_settled(found: A) -> bool:
-        return _is_current(found, generation) and found.status.phase in ("Installed", "Failed")
+        return _is_current(found, generation) and (found.status.phase == "Failed" or _works(found))
 
     try:
         found = await objects.follow(session, addon, patience, is_settled, _saying, subject)
@@ -50,6 +50,11 @@ async def wait_until_gone(session: Session, addon: A, patience: timedelta, subje
 
 def _is_current(addon: A, generation: int) -> bool:
     return (addon.status.observed_generation or 0) >= generation
+
+
+def _works(addon: A) -> bool:
+    ready = addon.status.condition("Ready")
+    return addon.status.phase == "Installed" and (ready is None or ready.status == "True")
 
 
 def _saying(addon: A) -> str:

@@ -26,7 +26,7 @@ def addon() -> None:
 
     \b
     Example:
-      butleradm addon install metrics-server --wait
+      butleradm addon install sealed-secrets --wait
       butleradm addon list
       butleradm addon catalog list
     """
@@ -35,10 +35,10 @@ def addon() -> None:
 @click.group(
     cls=LazyGroup,
     commands_of={
-        "create": "butler.cli.addon.management.catalog:create",
-        "delete": "butler.cli.addon.management.catalog:delete",
-        "get": "butler.cli.addon.management.catalog:get",
-        "list": "butler.cli.addon.management.catalog:list_",
+        "create": "butler.cli.addon.management.catalogue:create",
+        "delete": "butler.cli.addon.management.catalogue:delete",
+        "get": "butler.cli.addon.management.catalogue:get",
+        "list": "butler.cli.addon.management.catalogue:list_",
     },
     also={"ls": "list"},
 )

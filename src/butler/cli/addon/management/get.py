@@ -29,8 +29,8 @@ async def get(session: Session, name: str, output: str) -> None:
 
     \b
     Example:
-      butleradm addon get metrics-server
-      butleradm addon get metrics-server -o yaml
+      butleradm addon get sealed-secrets
+      butleradm addon get sealed-secrets -o yaml
     """
     addon = await found(session, name)
     if output in ("json", "yaml"):

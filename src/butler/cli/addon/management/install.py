@@ -42,8 +42,8 @@ async def install(session: Session, name: str, addon: str | None, **given: Any) 
 
     \b
     Example:
-      butleradm addon install metrics-server --wait
-      butleradm addon install logs --addon loki --version 2.10.2 --values loki.yaml
+      butleradm addon install sealed-secrets --wait
+      butleradm addon install logs --addon loki --version 6.55.0 --values loki.yaml
     """
     from .. import addon_draft, checks
     from ..entries import definitions

@@ -27,8 +27,8 @@ async def uninstall(session: Session, name: str, is_sure: bool, wait: bool, pati
 
     \b
     Example:
-      butleradm addon uninstall metrics-server
-      butleradm addon uninstall metrics-server --yes --no-wait
+      butleradm addon uninstall sealed-secrets
+      butleradm addon uninstall sealed-secrets --yes --no-wait
     """
     addon = msgspec.convert(await found(session, name), ManagementAddon)
     if not is_sure:

@@ -35,8 +35,8 @@ async def upgrade(session: Session, name: str, **given: Any) -> None:
 
     \b
     Example:
-      butleradm addon upgrade metrics-server --version 3.12.2 --wait
-      butleradm addon upgrade metrics-server --paused
+      butleradm addon upgrade sealed-secrets --version 2.18.6 --wait
+      butleradm addon upgrade sealed-secrets --paused
     """
     from .. import addon_draft
 

@@ -54,8 +54,8 @@ def get(session: Session, name: str, output: str) -> None:
 
     \b
     Example:
-      butleradm addon catalog get metrics-server
-      butleradm addon catalog get metrics-server -o yaml
+      butleradm addon catalog get sealed-secrets
+      butleradm addon catalog get sealed-secrets -o yaml
     """
     entries.show_one(entries.read_one(session, name), output)
 
@@ -105,20 +105,24 @@ def _no_flag(path: str) -> str:
 
 
 def _check(draft: Draft, what: str) -> None:
-    """Raises Failure."""
+    """What the API would not tell, or not so well. Raises Failure."""
+    import msgspec
+
     from butler.api.addon import AddonDefinition
 
     from .. import checks
 
-    problems = [*object_draft.unknown_fields(draft, AddonDefinition)]
-    definition = object_draft.converted(draft, AddonDefinition, problems)
-    if problems:
+    if problems := [*object_draft.unknown_fields(draft, AddonDefinition)]:
         raise object_draft.refused(what, problems, _no_flag, USAGE)
     labels = draft["metadata"].get("labels") or {}
     if labels.get(_SOURCE) == _BUILT_IN:
         raise Failure(f"{what}: the label {_SOURCE}: {_BUILT_IN} is for what Butler itself brings", USAGE)
+    try:
+        definition = msgspec.convert(draft, AddonDefinition)
+    except msgspec.ValidationError:
+        return
     checks.check_version(definition, "")
-    checks.check_values(definition, [])
+    checks.check_defaults(definition)
 
 
 @platform_command
