@@ -114,6 +114,18 @@ def test_what_the_platform_keeps_is_not_removed_here(user: User, addons: Addons,
     assert told in refused
 
 
+def test_one_that_a_profile_made_is_changed_with_a_warning(user: User, addons: Addons) -> None:
+    cluster, name = addons.cluster(), addons.define("graphs")
+    user("addon", "install", cluster, name)
+    owner = {"apiVersion": "example.com/v1", "kind": "AddonProfile", "name": "base", "uid": "1", "controller": True}
+    change = json.dumps({"metadata": {"ownerReferences": [owner]}})
+    user.kubectl("patch", "tenantaddon", f"{cluster}-{name}", "-n", "butler-tenants", "--type=merge", "-p", change)
+    assert "AddonProfile base" in user("addon", "list", cluster).out
+    warning = "Warning: AddonProfile base made this addon, and may take this back"
+    assert warning in user("addon", "upgrade", cluster, name, "--set", "a=1").err
+    assert warning in user("addon", "uninstall", cluster, name, "--yes").err
+
+
 def test_one_that_others_name_as_what_they_need_stays(user: User, addons: Addons) -> None:
     cluster, base, name = addons.cluster(), addons.define("base"), addons.define("graphs")
     user("addon", "install", cluster, base)

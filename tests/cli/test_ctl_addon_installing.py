@@ -152,6 +152,14 @@ def test_an_unknown_addon_is_told_with_those_that_are_close(user: User, addons: 
     assert f"did you mean {name}" in ended.err
     assert "`butlerctl addon catalog` shows all" in ended.err
     assert "there is no cluster" in user("addon", "install", "nobody", name, fails=3).err
+    going = addons.cluster(phase="Deleting")
+    assert "is being deleted" in user("addon", "install", going, name, fails=7).err
+
+
+def test_four_requests_install_an_addon(user: User, addons: Addons) -> None:
+    cluster, name = addons.cluster(), addons.define("graphs")
+    told = user("-v", "addon", "install", cluster, name).err
+    assert (told.count("GET "), told.count("POST ")) == (3, 1)
 
 
 def test_what_does_not_go_with_the_cluster_is_refused(user: User, addons: Addons) -> None:

@@ -29,6 +29,8 @@ stderr.
 | 7 | refused: it cannot be as things are, such as a name that is taken, a quota that is used up, or a provider in use |
 | 130 | ended by Ctrl-C |
 
+Like `kubectl diff`, `butlerctl addon diff` ends with 1 when something would change, and with no error of its own.
+
 ## Which platform
 
 `butlerctl` talks to the API that is named first in this list:
@@ -48,7 +50,7 @@ The namespace is that of `-n`, else of `BUTLER_NAMESPACE`, else `butler-tenants`
 | variable | |
 |---|---|
 | `KUBECONFIG` | kubeconfig files, as for kubectl |
-| `BUTLER_HOME` | Butler's own directory; `~/.butler` if it is not set |
+| `BUTLER_HOME` | Butler's own directory; `~/.butler` if it is not set; `addon diff` keeps charts there |
 | `BUTLER_NAMESPACE` | the namespace of clusters |
 | `NO_COLOR`, `BUTLER_NO_COLOR` | no colours, whatever the terminal can do |
 | `VISUAL`, `EDITOR` | the editor of `butlerctl cluster edit`; `vi` if neither is set |

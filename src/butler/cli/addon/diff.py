@@ -18,7 +18,7 @@ from ..command import command
 from ..lazy import FAILED, MISSING, REFUSED, UNREACHABLE, Failure, exit_code
 from ..output import document, is_coloured, output_option, say
 from ..session import Session, home
-from .lookup import addon_argument, cluster_argument, definition_of, host_of, installed
+from .lookup import addon_argument, cluster_argument, host_of, installed
 from .upgrade import change_options, changed
 
 if TYPE_CHECKING:
@@ -56,8 +56,6 @@ async def diff(session: Session, cluster: str, name: str, output: str, **given: 
     """
     with _never_one():
         found = changed(await installed(session, cluster, name), given)
-        found["spec"].setdefault("version", "")
-        await _check(session, found)
         changes = await _changes(session, await host_of(session, cluster), msgspec.convert(found, TenantAddon))
     if output != "text":
         click.echo(document([_item(one) for one in changes], output))
@@ -69,13 +67,6 @@ async def diff(session: Session, cluster: str, name: str, output: str, **given: 
     say("nothing would change")
 
 
-async def _check(session: Session, found: dict[str, Any]) -> None:
-    from .addon_draft import check_settings
-
-    wanted = found["spec"].get("addon")
-    await check_settings(session, found, await definition_of(session, wanted) if wanted else None)
-
-
 async def _changes(session: Session, host: Host, addon: TenantAddon) -> list[ObjectChange]:
     from butler.engines.helm.engine import Helm
 
@@ -84,7 +75,9 @@ async def _changes(session: Session, host: Host, addon: TenantAddon) -> list[Obj
 
     wanted = await wanted_release(session, host, addon)
     subject = str(wanted.release.place)
-    helm = Helm(home(session.environ) / "helm", clock=session.clock)
+    folder = home(session.environ) / "helm"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    helm = Helm(folder, clock=session.clock)
     async with connected(session, host) as cluster:
         record = await helm.find(cluster, wanted.release.place)
         rendered = await helm.render(cluster, wanted.release)

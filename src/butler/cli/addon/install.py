@@ -92,6 +92,8 @@ async def _check(session: Session, cluster: str, draft: Draft) -> None:
     from . import addon_draft, checks
 
     around = await checks.surroundings(session, cluster)
+    if around.host.status.phase == "Deleting":
+        raise Failure(f"cluster {session.namespace}/{cluster} is being deleted", REFUSED)
     wanted, definition = draft["spec"].get("addon"), None
     if wanted:
         definition = checks.definition_named(wanted, around.catalogue, session.api)

@@ -17,6 +17,7 @@ from .. import completion
 from ..cluster import lookup as clusters
 from ..lazy import MISSING, REFUSED, UNREACHABLE, Failure
 from ..object_draft import Draft
+from ..output import say
 from ..session import Session
 from .host import Host, how_to_remove
 
@@ -92,6 +93,13 @@ async def find(session: Session, cluster: str, name: str) -> Draft | None:
         names = ", ".join(sorted(map(name_of, meant)))
         raise Failure(f'cluster {cluster} has several addons "{name}"; say which: {names}', REFUSED)
     return meant[0] if meant else None
+
+
+def warn_of_owner(addon: Draft) -> None:
+    """Say it where something else decides about an addon, and so may take back what is done here."""
+    for owner in addon["metadata"].get("ownerReferences") or ():
+        if owner.get("controller"):
+            say(f"Warning: {owner['kind']} {owner['name']} made this addon, and may take this back")
 
 
 def _is_called(addon: Draft, name: str) -> bool:

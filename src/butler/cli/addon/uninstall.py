@@ -18,7 +18,7 @@ from ..object_draft import Draft
 from ..options import timeout_option
 from ..output import success
 from ..session import Session
-from .lookup import addon_argument, cluster_argument, installed, name_of, speaking_of
+from .lookup import addon_argument, cluster_argument, installed, name_of, speaking_of, warn_of_owner
 
 
 @command
@@ -42,6 +42,7 @@ async def uninstall(session: Session, cluster: str, name: str, is_sure: bool, wa
     name = name_of(found)
     subject = f"addon {name} of cluster {session.namespace}/{cluster}"
     await _check_unused(session, found, cluster, subject)
+    warn_of_owner(found)
     if not is_sure:
         release = (found.get("status") or {}).get("helmRelease") or {}
         what = f", release {release['namespace']}/{release['name']}" if release.get("name") else ""

@@ -16,7 +16,7 @@ from ..object_draft import Draft
 from ..options import timeout_option, wait_option
 from ..output import output_option, say, success
 from ..session import Session
-from .lookup import addon_argument, cluster_argument, definition_of, installed, name_of
+from .lookup import addon_argument, cluster_argument, definition_of, installed, name_of, warn_of_owner
 from .value_flags import Sources, values_options
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -56,6 +56,7 @@ async def upgrade(session: Session, cluster: str, name: str, **given: Any) -> No
     check_given(given)
     made, is_new = await _change(session, cluster, name, given)
     tell = success if given["output"] == "text" else say
+    warn_of_owner(made)
     subject = f"addon {name_of(made)} of cluster {session.namespace}/{cluster}"
     tell(f"{subject} is to change" if is_new else f"{subject}: nothing to change")
     if given["wait"]:
