@@ -30,4 +30,8 @@ async def _read(session: Session, source: ValuesSource) -> dict[str, Any]:
     if content is None:
         there = ", ".join(sorted(secret.data)) or "nothing"
         raise Failure(f"{where} has no {source.key}; it has {there}", MISSING)
-    return value_flags.parsed(content.decode(errors="replace"), f"{where}, {source.key}")
+    try:
+        return value_flags.parsed(content.decode(errors="replace"), where)
+    except Failure as failure:
+        # What is wrong with a text may be told in words of that text.
+        raise Failure(f"{where}: what it has under {source.key} is no mapping in YAML", failure.code) from None

@@ -94,46 +94,25 @@ def read(filename: str) -> dict[str, Any]:
 
 
 def parsed(text: str, shown: str) -> dict[str, Any]:
-    """The values in a text; what is wrong is told without any of them. Raises Failure."""
+    """The values in a text, as Helm would read it; what is wrong is told without any of them. Raises Failure."""
     import yaml
 
-    from kubekit.model import yaml_depth
+    from kubekit.server.objects.go.yaml_text import decode
+    from kubekit.server.objects.schema.decoding import Malformed
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        yaml_depth.check(text, loader)
-        documents = [one for one in yaml.load_all(text, loader) if one is not None]
-    except yaml.YAMLError as error:
-        raise Failure(f"{shown}: this is not YAML: {_problem(error)}", USAGE) from None
-    except ValueError as error:
-        raise Failure(f"{shown}: this cannot be read: {error}", USAGE) from None
-    if not documents:
-        return {}
-    if len(documents) > 1 or not isinstance(documents[0], dict):
-        what = "several documents" if len(documents) > 1 else "no mapping of names to values"
+        found = decode(text.encode())
+        events = yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        documents = sum(isinstance(event, yaml.DocumentStartEvent) for event in events)
+    except Malformed as error:
+        raise Failure(f"{shown}: this is not YAML: {str(error).removeprefix('yaml: ')}", USAGE) from None
+    except yaml.YAMLError:
+        documents = 2
+    if documents > 1 or not isinstance(found, dict | None):
+        what = "several documents" if documents > 1 else "no mapping of names to values"
         raise Failure(f"{shown}: values are one mapping of names to values, and this is {what}", USAGE)
-    plain: dict[str, Any] = _plain(documents[0])
-    return plain
-
-
-def _problem(error: Any) -> str:
-    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or "unreadable"
-    return f"line {mark.line + 1}: {problem}" if mark else str(problem)
-
-
-def _plain(value: Any) -> Any:
-    """As JSON has it, the way Helm reads it: names are texts, and so are dates."""
-    if isinstance(value, dict):
-        return {_name(name): _plain(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
-
-
-def _name(name: Any) -> str:
-    return str(name).lower() if isinstance(name, bool) else str(name)
+    values: dict[str, Any] = found or {}
+    return values
 
 
 def put(values: dict[str, Any], setting: str) -> None:
@@ -211,15 +190,16 @@ def _value(key: str, text: str) -> Any:
 
 
 def _flow(key: str, text: str) -> Any:
-    import yaml
+    from kubekit.server.objects.go.yaml_text import decode
+    from kubekit.server.objects.schema.decoding import Malformed
 
     try:
-        found = yaml.safe_load(text)
-    except yaml.YAMLError:
+        found = decode(text.encode())
+    except Malformed:
         raise click.BadParameter(f"{key}: this is not YAML", param_hint=_SET) from None
     if isinstance(found, dict) and found and all(one is None for one in found.values()):
         raise click.BadParameter(f"{key}: a list is written [a,b]", param_hint=_SET)
-    return _plain(found)
+    return found
 
 
 def _ref(text: str) -> dict[str, Any]:
