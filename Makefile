@@ -47,7 +47,7 @@ format: $(DEV) ## Bring the code into shape
 generate: $(DEV) ## Write what is derived from the types: CRDs and their reference
 	$(BIN)/python scripts/generate.py
 
-WITH_HELM := tests/engines/helm tests/addons/helm
+WITH_HELM := tests/engines/helm tests/addons/helm tests/cli/helm
 JOURNEYS := tests/docs tests/lives tests/advice $(WITH_HELM) tests/local/test_command_examples.py
 OTHER_SUITES := tests/attacks $(JOURNEYS)
 

@@ -65,6 +65,34 @@ def get_nodes(where: str = "", kubectl: str = "kubectl") -> str:
     return f"{kubectl}{where} get nodes"
 
 
+def addon_catalogue(where: str = "") -> str:
+    return f"butlerctl addon catalog{where}"
+
+
+def list_addons(cluster: str, where: str = "") -> str:
+    return f"butlerctl addon list {cluster}{where}"
+
+
+def get_addon(cluster: str, addon: str, where: str = "") -> str:
+    return f"butlerctl addon get {cluster} {addon}{where}"
+
+
+def install_addon(cluster: str, addon: str, where: str = "") -> str:
+    return f"butlerctl addon install {cluster} {addon}{where}"
+
+
+def uninstall_addon(cluster: str, addon: str, where: str = "") -> str:
+    return f"butlerctl addon uninstall {cluster} {addon}{where}"
+
+
+def list_management_addons(where: str = "") -> str:
+    return f"butleradm addon list{where}"
+
+
+def get_management_addon(name: str, where: str = "") -> str:
+    return f"butleradm addon get {name}{where}"
+
+
 def list_teams(where: str = "") -> str:
     return f"kubectl get teams{where}"
 

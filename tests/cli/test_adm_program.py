@@ -22,9 +22,16 @@ def test_every_command_has_help_with_an_example_of_itself(words: tuple[str, ...]
     assert [option.name for option in described if not option.help] == []
 
 
-def test_every_list_of_providers_can_be_had_by_programs() -> None:
+def test_every_list_can_be_had_by_programs() -> None:
     for words, command in COMMANDS:
-        if words[0] == "provider" and words[-1] in ("list", "get", "validate", "audit", "images", "networks"):
+        if words[0] in ("provider", "addon") and words[-1] in (
+            "list",
+            "get",
+            "validate",
+            "audit",
+            "images",
+            "networks",
+        ):
             output = next(option for option in command.params if option.name == "output")
             assert isinstance(output.type, click.Choice)
             assert {"json", "yaml"} <= set(output.type.choices)

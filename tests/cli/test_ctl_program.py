@@ -54,10 +54,11 @@ def test_help_is_shown_and_a_wrong_word_is_wrong_usage(user: User) -> None:
     assert "No such command" in user("clutser", fails=2).err
 
 
-def test_a_list_imports_nothing_heavy(user: User) -> None:
+@pytest.mark.parametrize("words", [["cluster", "list"], ["addon", "list", "-A"], ["addon", "catalog"]], ids=" ".join)
+def test_a_list_imports_nothing_heavy(user: User, words: list[str]) -> None:
     """Checked by what is imported rather than by the time it takes, which depends on the computer."""
     script = (
-        "import os, sys; sys.argv = ['butlerctl', 'cluster', 'list']; end = os._exit\n"
+        f"import os, sys; sys.argv = ['butlerctl', *{words!r}]; end = os._exit\n"
         f"os._exit = lambda code: (print(sorted(set({HEAVY!r}) & set(sys.modules)), file=sys.stderr), end(code))\n"
         "from butler.cli.ctl import main; main()"
     )

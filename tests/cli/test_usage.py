@@ -17,7 +17,10 @@ from tests.cli.conftest import User, condition, running
     [
         (["clutser", "list"], "`butlerctl cluster`"),
         (["cluster", "lst"], "`butlerctl cluster list`"),
-        (["list"], "`butlerctl cluster list` or `butleradm provider list`"),
+        (["nodes"], "`butlerctl cluster nodes`"),
+        (["validate"], "`butleradm provider validate`"),
+        (["values"], "`butlerctl addon values`"),
+        (["upgrade"], "`butlerctl addon upgrade` or `butlerctl cluster upgrade` or `butleradm addon upgrade`"),
         (["up"], "`butleradm up`"),
         (["scale", "shop"], "`butlerctl cluster scale`"),
     ],

@@ -125,6 +125,23 @@ def test_the_life_of_a_cluster_as_the_help_tells_it(scene: Scene) -> None:
 
 
 @pytest.mark.timeout(200)
+def test_addons_as_the_help_tells_it(scene: Scene) -> None:
+    scene.run("butlerctl cluster create shop --workers 1 --wait", 0, 7)
+    for verb in ("catalog", "list"):
+        for line in lines_of(butlerctl, "addon", verb):
+            scene.run(line)
+    scene.run("butlerctl addon install shop sealed-secrets")
+    for verb in ("get", "values"):
+        for line in lines_of(butlerctl, "addon", verb):
+            scene.run(line)
+    scene.run(next(line for line in lines_of(butlerctl, "addon", "uninstall") if "--yes" in line))
+    for line in (*lines_of(butleradm, "addon", "list"), *lines_of(butleradm, "addon", "catalog", "list")):
+        scene.run(line)
+    for line in lines_of(butleradm, "addon", "catalog", "get"):
+        scene.run(line)
+
+
+@pytest.mark.timeout(200)
 def test_a_provider_and_the_platform_as_the_help_tells_it(scene: Scene) -> None:
     scene.run("butleradm provider create lab --type simulated")
     for verb in LAB:

@@ -34,6 +34,20 @@ def filled(value: Any, facts: Mapping[str, Any]) -> Any:
     return _PLACEHOLDER.sub(lambda found: str(_fact(facts, found[1])), value)
 
 
+def without(value: Mapping[str, Any]) -> dict[str, Any]:
+    """What does not depend on the cluster: lists and texts with placeholders are left out."""
+    kept = {name: without(one) if isinstance(one, Mapping) else one for name, one in value.items()}
+    return {name: one for name, one in kept.items() if isinstance(one, Mapping) or not _asks(one)}
+
+
+def _asks(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_asks, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_asks, value))
+    return isinstance(value, str) and _PLACEHOLDER.search(value) is not None
+
+
 def _fact(facts: Mapping[str, Any], name: str) -> Any:
     if name not in facts:
         raise UnknownPlaceholder(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jsonschema_rs
@@ -14,17 +14,26 @@ _MOST = 3
 
 def check(addon: str, values: Mapping[str, Any], schema: Mapping[str, Any] | None) -> None:
     """Raises InvalidValues, which says where and which rule, and not what was there: it may be a secret."""
+    refuse(addon, problems(addon, values, schema))
+
+
+def refuse(addon: str, found: Sequence[str]) -> None:
+    """Raises InvalidValues if there are problems."""
+    if found:
+        more = f", and {len(found) - _MOST} more" if len(found) > _MOST else ""
+        raise InvalidValues(addon, f"its values do not fit its definition: {'; '.join(found[:_MOST])}{more}")
+
+
+def problems(addon: str, values: Mapping[str, Any], schema: Mapping[str, Any] | None) -> list[str]:
+    """What is wrong with values, without any of them. Raises InvalidValues where the schema is none."""
     if not schema:
-        return
+        return []
     try:
         # No backtracking: whoever writes values chooses what is matched.
         validator = jsonschema_rs.validator_for(dict(schema), pattern_options=jsonschema_rs.RegexOptions())
     except ValueError as error:
         raise InvalidValues(addon, f"the schema of its definition is none: {error}") from None
-    problems = [_told(error) for error in validator.iter_errors(_without_nulls(values))]
-    if problems:
-        more = f", and {len(problems) - _MOST} more" if len(problems) > _MOST else ""
-        raise InvalidValues(addon, f"its values do not fit its definition: {'; '.join(problems[:_MOST])}{more}")
+    return [_told(error) for error in validator.iter_errors(_without_nulls(values))]
 
 
 def _told(error: jsonschema_rs.ValidationError) -> str:

@@ -13,6 +13,7 @@ from .verbosity import verbose_option
 @click.group(
     cls=lazy.LazyGroup,
     commands_of={
+        "addon": "butler.cli.addon.management:addon",
         "apiserver": "butler.cli.apiserver:apiserver",
         "completion": "butler.cli.completion:adm_completion",
         "provider": "butler.cli.provider:provider",

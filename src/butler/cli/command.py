@@ -35,17 +35,10 @@ CLUSTERS = NamespaceChoice("Namespace of clusters.", "$BUTLER_NAMESPACE or butle
 PROVIDERS = NamespaceChoice("Namespace of the provider.", "butler-system")
 
 
-def connection_options(function: F, place: NamespaceChoice = CLUSTERS) -> F:
-    """Where the API is and which namespace is meant; before the command's name or after it."""
+def connection_options(function: F, place: NamespaceChoice | None = CLUSTERS) -> F:
+    """Where the API is and, of what is in one, which namespace is meant; before the command's name or after it."""
     options: list[Callable[[F], F]] = [
-        click.option(
-            "-n",
-            "--namespace",
-            metavar="NAME",
-            shell_complete=completion.namespaces,
-            show_default=place.default,
-            help=place.about,
-        ),
+        *([] if place is None else [_namespace_option(place)]),
         click.option("--kubeconfig", type=click.Path(dir_okay=False, path_type=Path), help="Where the platform is."),
         click.option(
             "--context",
@@ -61,8 +54,19 @@ def connection_options(function: F, place: NamespaceChoice = CLUSTERS) -> F:
     return function
 
 
+def _namespace_option(place: NamespaceChoice) -> Callable[[F], F]:
+    return click.option(
+        "-n",
+        "--namespace",
+        metavar="NAME",
+        shell_complete=completion.namespaces,
+        show_default=place.default,
+        help=place.about,
+    )
+
+
 def command(
-    function: Callable[..., Any], place: NamespaceChoice = CLUSTERS, cls: type[click.Command] = Command
+    function: Callable[..., Any], place: NamespaceChoice | None = CLUSTERS, cls: type[click.Command] = Command
 ) -> click.Command:
     """A command out of a function whose first parameter is the Session; it may be a coroutine function."""
 
@@ -84,7 +88,7 @@ def command(
 
 def remember(context: click.Context, given: dict[str, Any]) -> Wishes:
     """Take the connection options out of what was given; they win over those before the command's name."""
-    flag, named = given.pop("namespace") or "", context.meta.get(NAMED_NAMESPACE, "")
+    flag, named = given.pop("namespace", None) or "", context.meta.get(NAMED_NAMESPACE, "")
     if flag and named and flag != named:
         raise click.UsageError(f"the name says namespace {named}, and -n says {flag}")
     wishes = Wishes(given.pop("kubeconfig"), given.pop("context_name") or "", flag or named)

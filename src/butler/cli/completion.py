@@ -93,6 +93,37 @@ def providers(session: Session) -> Iterable[str]:
 
 
 @_quietly
+def definitions(session: Session) -> Iterable[str]:
+    """The addons of the catalogue."""
+    from butler.api.addon import AddonDefinition
+
+    return (one.metadata.name for one in session.reader.list(AddonDefinition).items)
+
+
+@_quietly
+def management_addons(session: Session) -> Iterable[str]:
+    from butler.api.addon import ManagementAddon
+
+    return (one.metadata.name for one in session.reader.list(ManagementAddon).items)
+
+
+def addons(context: click.Context, parameter: click.Parameter, beginning: str) -> list[str]:
+    """Those that were installed into the cluster which stands before."""
+    cluster = str(context.params.get("cluster") or "")
+
+    @_quietly
+    def installed(session: Session) -> Iterable[str]:
+        from butler.api.addon import TenantAddon
+        from kubekit.client.protocol import Selection
+
+        found = session.reader.list(TenantAddon, Selection(session.namespace)).items
+        names = (one.metadata.name for one in found if one.spec.cluster_ref.name == cluster)
+        return (name.removeprefix(f"{cluster}-") for name in names)
+
+    return installed(context, parameter, beginning)
+
+
+@_quietly
 def versions(session: Session) -> Iterable[str]:
     """Those that clusters have already, and the default."""
     from butler.controllers.cluster.versions import DEFAULT
@@ -119,5 +150,5 @@ def namespaces(session: Session) -> Iterable[str]:
     return (one["metadata"]["name"] for one in found.items)
 
 
-completion = _completion_of("butlerctl", "Names of clusters, providers and versions")
-adm_completion = _completion_of("butleradm", "Names of providers")
+completion = _completion_of("butlerctl", "Names of clusters, addons, providers and versions")
+adm_completion = _completion_of("butleradm", "Names of providers and addons")

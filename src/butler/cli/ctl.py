@@ -14,6 +14,7 @@ from . import command, lazy
 @click.group(
     cls=lazy.LazyGroup,
     commands_of={
+        "addon": "butler.cli.addon:addon",
         "cluster": "butler.cli.cluster:cluster",
         "completion": "butler.cli.completion:completion",
         "version": "butler.cli.version:version",

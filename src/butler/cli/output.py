@@ -18,11 +18,13 @@ _PHASES = {
     "Ready": "green",
     "Running": "green",
     "Healthy": "green",
+    "Installed": "green",
     "True": "green",
     "Provisioning": "yellow",
     "Provisioned": "yellow",
     "Installing": "yellow",
     "Updating": "yellow",
+    "Upgrading": "yellow",
     "Degraded": "yellow",
     "Warning": "yellow",
     "Failed": "red",
@@ -30,6 +32,7 @@ _PHASES = {
     "Pending": "bright_black",
     "Unknown": "bright_black",
     "Deleting": "magenta",
+    "Uninstalling": "magenta",
 }
 ABSENT = "-"
 """Stands for what is not known."""

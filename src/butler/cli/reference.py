@@ -29,6 +29,8 @@ stderr.
 | 7 | refused: it cannot be as things are, such as a name that is taken, a quota that is used up, or a provider in use |
 | 130 | ended by Ctrl-C |
 
+Like `kubectl diff`, `butlerctl addon diff` ends with 1 when something would change, and with no error of its own.
+
 ## Which platform
 
 `butlerctl` talks to the API that is named first in this list:
@@ -48,7 +50,7 @@ The namespace is that of `-n`, else of `BUTLER_NAMESPACE`, else `butler-tenants`
 | variable | |
 |---|---|
 | `KUBECONFIG` | kubeconfig files, as for kubectl |
-| `BUTLER_HOME` | Butler's own directory; `~/.butler` if it is not set |
+| `BUTLER_HOME` | Butler's own directory; `~/.butler` if it is not set; `addon diff` keeps charts there |
 | `BUTLER_NAMESPACE` | the namespace of clusters |
 | `NO_COLOR`, `BUTLER_NO_COLOR` | no colours, whatever the terminal can do |
 | `VISUAL`, `EDITOR` | the editor of `butlerctl cluster edit`; `vi` if neither is set |
@@ -116,8 +118,8 @@ def _command(command: click.Command, context: click.Context, shared: Texts) -> I
 
 
 def _is_shared(option: click.Option, command: click.Command, shared: Texts) -> bool:
-    """Whether it is described once for all: a command has all of those, or none."""
-    has_all = shared.keys() <= {one.name for one in command.params}
+    """Whether it is described once for all: a command has all of those, but perhaps for the namespace, or none."""
+    has_all = shared.keys() - {"namespace"} <= {one.name for one in command.params}
     return has_all and shared.get(option.name or "") == option.help
 
 

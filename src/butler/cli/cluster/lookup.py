@@ -21,10 +21,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def cluster_name(function: F) -> F:
     """The argument NAME, which may say the namespace too, as other programs print it: NAMESPACE/NAME."""
-    return click.argument("name", metavar="NAME", shell_complete=completion.clusters, callback=_taken_apart)(function)
+    return click.argument("name", metavar="NAME", shell_complete=completion.clusters, callback=taken_apart)(function)
 
 
-def _taken_apart(context: click.Context, parameter: click.Parameter, value: str) -> str:
+def taken_apart(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """The name of what may be given as NAMESPACE/NAME; the namespace is remembered."""
     namespace, slash, name = value.rpartition("/")
     if slash:
         if not namespace or not name or "/" in namespace:

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
 from collections.abc import Callable
-from contextlib import aclosing
 from datetime import timedelta
 
-from butler import advice
 from butler.api.provider import ProviderConfig
-from kubekit.model.ages import human
 
-from ..lazy import TIMED_OUT, Failure
-from ..live import progress
-from ..live.screen import LineScreen
-from ..output import plain
+from ..lazy import Failure
+from ..live import objects
 from ..session import Session
 
 _HOPELESS = ("CredentialsInvalid", "InvalidConfiguration", "MachineRejected")
@@ -50,21 +43,9 @@ async def _follow(
     shown: str,
 ) -> ProviderConfig | None:
     """Tell what one condition says until all is done; None when the object is gone."""
-    screen, said = LineScreen(sys.stderr, session.clock), ""
-    meta = config.metadata
-    states = progress.states(session.client, ProviderConfig, meta.namespace, meta.name, session.clock, meta.uid)
-    try:
-        async with asyncio.timeout(patience.total_seconds()), aclosing(states):
-            with progress.told(screen):
-                async for found in states:
-                    if found is None or is_done(found):
-                        return found
-                    condition = found.status.condition(shown)
-                    if condition is not None and condition.message != said:
-                        said = condition.message
-                        screen.note(plain(said))
-    except TimeoutError:
-        after = human(int(patience.total_seconds()))
-        why = f": {plain(said)}" if said else f"; `{advice.platform_status()}` says how the platform is"
-        raise Failure(f"provider {config.key}: not done after {after}{why}", TIMED_OUT) from None
-    return None
+
+    def saying(found: ProviderConfig) -> str:
+        condition = found.status.condition(shown)
+        return condition.message if condition is not None else ""
+
+    return await objects.follow(session, config, patience, is_done, saying, f"provider {config.key}")
