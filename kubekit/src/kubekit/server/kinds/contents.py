@@ -10,6 +10,7 @@ from kubekit.model.resource import Object
 from kubekit.server.objects import refusals
 from kubekit.server.objects.request import Target, object_key
 from kubekit.server.objects.resource import Resource
+from kubekit.server.store.changes import Change
 from kubekit.server.store.rows import Row
 from kubekit.server.store.store import Store
 
@@ -26,7 +27,7 @@ class Contents:
         self.name, self.store, self.kinds = name, store, kinds
         self.clock, self.chance = clock, chance
         self.namespaces: dict[str, bool] = {}
-        """Every namespace, and whether it is terminating."""
+        """Every durable namespace, and whether it is terminating."""
         self.is_gone = False
         """Whether this API was removed: nothing is found in it any more, and nothing can be written."""
         self._buckets: dict[str, int] = {}
@@ -60,6 +61,13 @@ class Contents:
         """A stored object as a fresh dict, or None."""
         row = self.store.latest(self.bucket(resource), object_key(resource, namespace, name))
         return None if row is None else row.decode()
+
+    def is_ending(self, namespace: str) -> bool | None:
+        """Whether a namespace is on its way out, be that durable or not; None when there is no such namespace."""
+        staged = self.store.staged(self.name, "/namespaces", namespace)
+        if staged is None:
+            return self.namespaces.get(namespace)
+        return None if staged.change is Change.DELETED else staged.is_ending
 
     def namespace(self, name: str) -> Object | None:
         """A namespace as a fresh dict, or None."""
