@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from kubekit.clock import Chance, Clock
 from kubekit.errors import ServiceUnavailable
 from kubekit.model.resource import Object
 from kubekit.server.objects import refusals
+from kubekit.server.objects.long_work import LARGE
 from kubekit.server.objects.request import Target, object_key
 from kubekit.server.objects.resource import Resource
 from kubekit.server.store.changes import Change
@@ -18,6 +20,8 @@ from .registry import Kinds
 
 _NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _NAME_LIMIT = 63 - 5
+_FEW = 20
+"""Objects that are read together: few, since others wait until they are, and one of them may be large."""
 
 
 class Contents:
@@ -56,6 +60,16 @@ class Contents:
         if row is None:
             raise refusals.not_found(target.resource, target.name)
         return row
+
+    def stored(self, resource: str) -> Iterator[list[Row]]:
+        """All durable objects of a kind, some at a time, as they are when they are asked for."""
+        kind = self.kinds.stored_as(resource)
+        assert kind is not None
+        after, more = "", bool(self.store.newest_in(self.name, resource))
+        while more:
+            page = self.store.page(self.bucket(kind), after=after, limit=_FEW, size=LARGE, count=False)
+            yield page.rows
+            more, after = page.more, page.rows[-1].key if page.rows else ""
 
     def find(self, resource: Resource, namespace: str, name: str) -> Object | None:
         """A stored object as a fresh dict, or None."""

@@ -102,7 +102,7 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
     if problems := problems or taken:
         raise _invalid(target, problems)
     if options.may_not_create:
-        space.confirm_creation(options.user, target)
+        await space.confirm_creation(options.user, target)
     await space.bench.do(effort.to_admit(target, options.size), _admit, space, "CREATE", target, obj, None, options)
     if space.admission.concerns(resource, "CREATE", target.subresource):
         await space.admission.validate("CREATE", target, obj, None, options)

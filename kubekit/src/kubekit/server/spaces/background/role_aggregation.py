@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kubekit.clock import give_way
 from kubekit.model.resource import Object
 from kubekit.model.selectors import LabelSelector
 from kubekit.server.access.rules import aggregated_rules, gathered_by
@@ -20,7 +21,6 @@ from .worker import Worker
 
 _RBAC = "rbac.authorization.k8s.io"
 _GATHERER = "clusterrole-aggregation-controller"
-_GATHERS = b'"aggregationRule"'
 
 
 class Aggregation:
@@ -37,27 +37,32 @@ class Aggregation:
         seen = [one for one in (event.object, event.previous) if one is not None]
         if any(one.get("aggregationRule") for one in seen):
             self._selectors = None
-            self.worker.add("")
-        elif any(self._is_gathered(one["metadata"].get("labels")) for one in seen):
+        if self._selectors is None or any(self._is_gathered(one["metadata"].get("labels")) for one in seen):
             self.worker.add("")
 
     def _is_gathered(self, labels: Mapping[str, str] | None) -> bool:
-        if self._selectors is None:
-            rows = self._space.store.rows(self._space.name, f"{_RBAC}/clusterroles")
-            gathering = [row.decode() for row in rows if _GATHERS in row.value]
-            self._selectors = [selector for role in gathering for selector in gathered_by(role)]
-        return any(selector.matches(labels) for selector in self._selectors)
+        return any(selector.matches(labels) for selector in self._selectors or ())
 
     async def _gather(self, _: str) -> None:
         kind = self._space.kinds.at(_RBAC, "v1", "clusterroles")
         assert kind is not None
-        rows = self._space.store.page(self._space.bucket(kind)).rows
-        roles = [role for role in (self._read(kind, row) for row in rows) if role is not None]
-        for role in roles:
-            if role.get("aggregationRule"):
-                rules = aggregated_rules(role, roles)
-                if rules != (role.get("rules") or []):
-                    await self._write(kind, role["metadata"]["name"], rules)
+        roles, size = await self._roles(kind)
+        gathering = [role for role in roles if role.get("aggregationRule")]
+        self._selectors = [selector for role in gathering for selector in gathered_by(role)]
+        for role in gathering:
+            rules = await self._space.bench.do(size, aggregated_rules, role, roles)
+            if rules != (role.get("rules") or []):
+                await self._write(kind, role["metadata"]["name"], rules)
+
+    async def _roles(self, kind: Resource) -> tuple[list[Object], int]:
+        """All that are not damaged, and how many bytes they are. Others have a turn in between."""
+        roles: list[Object] = []
+        size = 0
+        for rows in self._space.stored(kind.storage_key):
+            roles += [role for role in (self._read(kind, row) for row in rows) if role is not None]
+            size += sum(len(row.value) for row in rows)
+            await give_way()
+        return roles, size
 
     def _read(self, kind: Resource, row: Row) -> Object | None:
         """One that was damaged gathers nothing, and is not gathered."""
