@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from weakref import WeakSet
 
 from butler.controllers.accounts import Accounts
+from butler.controllers.butlerconfig import add_butler_configs
 from butler.controllers.cluster.reconciler import add_clusters
 from butler.controllers.image import add_images
 from butler.controllers.loadbalancer import add_load_balancers
@@ -54,6 +55,7 @@ def add_controllers(
     add_load_balancers(manager, accounts)
     add_images(manager, accounts)
     add_clusters(manager, Tenants(connect), installer, providers, surroundings.clock)
+    add_butler_configs(manager, surroundings.clock)
     add_not_implemented(manager, surroundings.clock)
 
 
