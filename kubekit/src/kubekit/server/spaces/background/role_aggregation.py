@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+
+import msgspec
 
 from kubekit.clock import give_way
 from kubekit.model.resource import Object
@@ -20,6 +22,7 @@ from kubekit.server.store.rows import Row
 from .worker import Worker
 
 _RBAC = "rbac.authorization.k8s.io"
+_GATHERS = b'"aggregationRule"'
 _GATHERER = "clusterrole-aggregation-controller"
 
 
@@ -37,30 +40,31 @@ class Aggregation:
         seen = [one for one in (event.object, event.previous) if one is not None]
         if any(one.get("aggregationRule") for one in seen):
             self._selectors = None
-        if self._selectors is None or any(self._is_gathered(one["metadata"].get("labels")) for one in seen):
+        if self._selectors is None or any(_is_gathered(self._selectors, one["metadata"].get("labels")) for one in seen):
             self.worker.add("")
 
-    def _is_gathered(self, labels: Mapping[str, str] | None) -> bool:
-        return any(selector.matches(labels) for selector in self._selectors or ())
-
-    async def _gather(self, _: str) -> None:
+    async def _gather(self, _key: str) -> None:
         kind = self._space.kinds.at(_RBAC, "v1", "clusterroles")
         assert kind is not None
-        roles, size = await self._roles(kind)
-        gathering = [role for role in roles if role.get("aggregationRule")]
-        self._selectors = [selector for role in gathering for selector in gathered_by(role)]
+        found, _ = await self._roles(kind, lambda row: _GATHERS in row.value)
+        gathering = [role for role in found if role.get("aggregationRule")]
+        selectors = self._selectors = [selector for role in gathering for selector in gathered_by(role)]
+        gathered, size = await self._roles(kind, lambda row: _is_gathered(selectors, _labels_in(row.value)))
         for role in gathering:
-            rules = await self._space.bench.do(size, aggregated_rules, role, roles)
+            rules = await self._space.bench.do(size, aggregated_rules, role, gathered)
             if rules != (role.get("rules") or []):
                 await self._write(kind, role["metadata"]["name"], rules)
 
-    async def _roles(self, kind: Resource) -> tuple[list[Object], int]:
-        """All that are not damaged, and how many bytes they are. Others have a turn in between."""
+    async def _roles(self, kind: Resource, matters: Callable[[Row], bool]) -> tuple[list[Object], int]:
+        """Those that matter and are not damaged, and how many bytes they are. Others have a turn in between, and those
+        that do not matter are never taken apart: there may be very many."""
         roles: list[Object] = []
         size = 0
         for rows in self._space.stored(kind.storage_key):
-            roles += [role for role in (self._read(kind, row) for row in rows) if role is not None]
-            size += sum(len(row.value) for row in rows)
+            for row in filter(matters, rows):
+                if (role := self._read(kind, row)) is not None:
+                    roles.append(role)
+                    size += len(row.value)
             await give_way()
         return roles, size
 
@@ -97,3 +101,26 @@ def _record_gathered(role: Object, api_version: str, now: str) -> None:
     }
     kept = [one for one in others if one["fieldsV1"]]
     role["metadata"]["managedFields"] = [mine, *kept] if role["rules"] else kept
+
+
+def _is_gathered(selectors: Iterable[LabelSelector], labels: Mapping[str, str] | None) -> bool:
+    return any(selector.matches(labels) for selector in selectors)
+
+
+class _Metadata(msgspec.Struct):
+    labels: dict[str, str] | None = None
+
+
+class _Head(msgspec.Struct):
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+
+
+_head = msgspec.json.Decoder(_Head)
+
+
+def _labels_in(value: bytes) -> dict[str, str] | None:
+    try:
+        return _head.decode(value).metadata.labels
+    except msgspec.ValidationError:
+        # It was damaged, and is not gathered.
+        return None
