@@ -11,6 +11,7 @@ from butler.controllers.accounts import Accounts
 from butler.controllers.addon_profiles.reconciler import add_addon_profiles
 from butler.controllers.addons.management_addon import add_management_addons
 from butler.controllers.addons.tenant_addon import add_tenant_addons
+from butler.controllers.butlerconfig import add_butler_configs
 from butler.controllers.cluster.reconciler import add_clusters
 from butler.controllers.image import add_images
 from butler.controllers.loadbalancer import add_load_balancers
@@ -64,6 +65,7 @@ def add_controllers(
     add_tenant_addons(manager, tenants, installer, surroundings)
     add_management_addons(manager, management, installer, surroundings)
     add_addon_profiles(manager)
+    add_butler_configs(manager, surroundings.clock)
     add_not_implemented(manager, surroundings.clock)
 
 

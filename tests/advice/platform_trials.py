@@ -23,7 +23,7 @@ def clusters_that_use_up_a_quota(user: User) -> None:
     user.does("butleradm provider create tight --type simulated --max-clusters-per-team 1 --wait")
     user.does("butlerctl cluster create enough --workers 1 --provider tight --wait")
     name = user.refused_cluster("one-too-many", providerConfigRef={"name": "tight"})
-    shown = user.comes(f"butlerctl cluster why {name}", "are allowed")
+    shown = user.comes(f"butlerctl cluster why {name}", "1 is allowed")
     assert "run" in user.does(shown_in(shown, advice.list_clusters))
 
 

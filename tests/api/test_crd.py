@@ -147,7 +147,7 @@ TABLE = {
     "Image Ref:string=.status.providerImageRef",
     "ClusterBootstrap": "Cluster:string=.spec.cluster.name; Topology:string=.spec.cluster.topology; "
     "Phase:string=.status.phase; Endpoint:string=.status.controlPlaneEndpoint",
-    "ButlerConfig": "Mode:string=.spec.multiTenancy.mode; Git:string=.spec.gitProvider.type; "
+    "ButlerConfig": "Mode:string=.status.tenancyMode; Git:string=.spec.gitProvider.type; "
     "Teams:integer=.status.teamCount; Clusters:integer=.status.clusterCount",
     "Team": "Display Name:string=.spec.displayName; Phase:string=.status.phase; Namespace:string=.status.namespace; "
     "Clusters:integer=.status.clusterCount; Quota:string=.status.quotaStatus",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -211,3 +212,33 @@ def test_without_a_provider_named_there_must_be_only_one(user: User) -> None:
 
 def test_a_namespace_that_is_not_for_clusters_is_refused(user: User) -> None:
     assert "metadata.namespace" in user("cluster", "create", "a", "-n", "butler-system", fails=7).err
+
+
+@pytest.fixture
+def tight(user: User, own_providers: None) -> str:
+    """A provider on which a team may have two clusters, with three workers together."""
+    limited: dict[str, Any] = json.loads(json.dumps(PROVIDER))
+    limited["metadata"]["name"] = "tight"
+    limited["spec"]["limits"] = {"maxClustersPerTeam": 2, "maxNodesPerTeam": 3}
+    user.kubectl("create", "-f", "-", stdin=json.dumps(limited))
+    return "tight"
+
+
+def test_a_quota_that_is_used_up_is_told_before_anything_is_sent(user: User, tight: str) -> None:
+    name, other = new_name(), new_name()
+    told = user("cluster", "create", name, "-p", tight, "-w", "4", fails=7).err
+    assert f"cluster butler-tenants/{name} cannot be created: 4 workers on this provider, and 3 are allowed; " in told
+    assert "`butlerctl cluster list` shows what there is" in told
+    assert "4 workers" in user("cluster", "create", name, "-p", tight, "-w", "4", "--dry-run", fails=7).err
+    assert not user.exists(name)
+    user("cluster", "create", name, "-p", tight, "-w", "1")
+    user.status(name, acceptedSpec=user.read(name)["spec"])
+    assert "there is one already" in user("cluster", "create", name, "-p", tight, "-w", "9", fails=7).err
+    user("cluster", "create", other, "-p", tight, "-w", "1")
+    assert "3 clusters on this provider, and 2 are allowed" in user(
+        "cluster", "create", new_name(), "-p", tight, fails=7
+    ).err  # fmt: skip
+    assert "4 workers on this provider, and 3 are allowed" in user("cluster", "scale", other, "-w", "3", fails=7).err
+    assert user.read(other)["spec"]["workers"]["replicas"] == 1
+    user("cluster", "scale", other, "-w", "2")
+    user.kubectl("delete", "tenantclusters", name, other, "-n", "butler-tenants", "--wait=false")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from butler.cli.lazy import Failure
 from butler.cli.session import Wishes, find, running_platform
@@ -22,6 +23,8 @@ clusters: [{name: a, cluster: {server: "https://SERVER"}}]
 contexts: [{name: a, context: {cluster: a}}, {name: b, context: {cluster: a, namespace: x}}]
 current-context: a
 """
+
+Damage = Callable[[dict[str, Any]], None]
 
 
 class Home:
@@ -137,6 +140,50 @@ def test_an_api_without_butlers_kinds_is_named_with_a_remedy(user: User, bare: S
         refused = user("cluster", *words, *where, fails=6).err
         assert f'context "butler" of {bare.kubeconfig}) is not a Butler platform' in refused
         assert "--kubeconfig or --context" in refused
+
+
+def cut_off(part: str, name: str) -> Damage:
+    """A certificate or a key of which only the beginning is left."""
+
+    def damage(config: dict[str, Any]) -> None:
+        entry = config[f"{part}s"][0][part]
+        entry[name] = entry[name][:100]
+
+    return damage
+
+
+def with_server(address: str) -> Damage:
+    return lambda config: config["clusters"][0]["cluster"].update(server=address)
+
+
+DAMAGES: dict[str, Damage | bytes] = {
+    "nothing": b"",
+    "not a text": bytes(range(256)),
+    "not YAML": b"[[[",
+    "a word": b"kubeconfig",
+    "half of it": b"apiVersion: v1\nkind: Config\nclusters:\n- name: a\n  cluster:\n    ser",
+    "authority": cut_off("cluster", "certificate-authority-data"),
+    "certificate": cut_off("user", "client-certificate-data"),
+    "key": cut_off("user", "client-key-data"),
+    "address": with_server("https://["),
+    "port": with_server("https://127.0.0.1:99999"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_kubeconfig_that_was_destroyed_leads_to_no_platform(
+    user: User, platform: ServerProcess, tmp_path: Path, damage: Damage | bytes
+) -> None:
+    path = tmp_path / "destroyed"
+    if isinstance(damage, bytes):
+        path.write_bytes(damage)
+    else:
+        config = yaml.safe_load(platform.kubeconfig.read_text())
+        damage(config)
+        path.write_text(yaml.safe_dump(config))
+    for words in (("list",), ("create", "shop", "--no-wait")):
+        said = user("cluster", *words, "--kubeconfig", str(path), fails=6)
+        assert len(said.err.splitlines()) == 1
 
 
 def test_an_api_that_does_not_answer_is_named(user: User, tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ def test_what_the_controller_refuses_comes_before_what_would_be_waited_for(user:
     assert "cannot be made as it is written" in shown
     assert "the Cluster API provider for aws is not installed here" in shown
     assert "Kamaji" not in shown
+    assert "the platform's" in shown
+    assert "whoever looks after the platform installs the Cluster API provider in the cluster it is on" in shown
     assert "\nNext:\n  butleradm provider list\n" in shown
 
 

@@ -120,7 +120,7 @@ def test_a_team_without_limits_has_those_of_the_platform() -> None:
     platform = config(multiTenancy={"mode": "Optional"}, defaultTeamLimits={"maxWorkersPerCluster": 1})
     wanted = of_team(workers={"replicas": 2})
     refused = Quota().verdict(scope_of(wanted, surroundings(platform, team())))
-    assert refused.message == "2 workers in one cluster, and 1 are allowed"
+    assert refused.message == "2 workers in one cluster, and 1 is allowed"
     own = team(resourceLimits={"maxNodesPerCluster": 5})
     assert Quota().verdict(scope_of(wanted, surroundings(platform, own))).done
 

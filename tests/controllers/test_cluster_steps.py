@@ -245,7 +245,7 @@ def older(name: str, **spec: Any) -> TenantCluster:
 def test_the_youngest_cluster_is_the_one_too_many() -> None:
     world = surroundings(provider(limits={"maxClustersPerTeam": 1}), older("first"))
     verdict = Quota().verdict(scope_of(cluster(), world))
-    assert (verdict.reason, verdict.message) == ("QuotaExceeded", "2 clusters on this provider, and 1 are allowed")
+    assert (verdict.reason, verdict.message) == ("QuotaExceeded", "2 clusters on this provider, and 1 is allowed")
     assert Quota().verdict(scope_of(older("first"), world)).done
 
 

@@ -227,7 +227,7 @@ async def test_a_plan_ends_at_a_step_that_holds(world: World) -> None:
     plan = await plan_change(world.client, cluster())
     assert [(one.action, one.kind) for one in plan.changes] == [(Action.CREATE, "TenantCluster")]
     assert plan.machines == ()
-    assert plan.notes == ("it would stop there, at Quota: 2 workers on this provider, and 1 are allowed",)
+    assert plan.notes == ("it would stop there, at Quota: 2 workers on this provider, and 1 is allowed",)
 
 
 async def test_a_plan_does_not_take_what_was_granted_before_for_what_is_asked_now(world: World) -> None:

@@ -295,6 +295,10 @@ class InvalidConfiguration(KubeError):
         self.subject, self.path = subject, path
 
 
+class InvalidConnection(InvalidConfiguration):
+    """A kubeconfig, or a certificate it names, with which no API can be reached."""
+
+
 class LeadershipLost(KubeError):
     """A write that was not sent because the lease behind it is, or may be, someone else's."""
 

@@ -245,6 +245,8 @@ class ObservabilityStatus(Model):
 class ButlerConfigStatus(Status):
     """The platform as it is."""
 
+    tenancy_mode: Literal["Enforced", "Optional", "Disabled"] | None = None
+    """Whether clusters belong to teams: what applies, also where nothing was said."""
     team_count: int | None = None
     """Teams."""
     cluster_count: int | None = None
@@ -263,7 +265,7 @@ class ButlerConfig(
     short="bc",
     namespaced=False,
     columns=(
-        Column("Mode", ".spec.multiTenancy.mode"),
+        Column("Mode", ".status.tenancyMode"),
         Column("Git", ".spec.gitProvider.type"),
         Column("Teams", ".status.teamCount", "integer"),
         Column("Clusters", ".status.clusterCount", "integer"),

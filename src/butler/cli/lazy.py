@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import click
 
-from kubekit.errors import KubeError
+from kubekit.errors import InvalidConnection, KubeError
 
 from .usage import Command, loaded, no_such_command
 
@@ -118,7 +118,7 @@ def _outcome(group: click.Group, name: str) -> int:
 
 def exit_code(error: KubeError) -> int:
     """The exit code of a command that an error ended."""
-    return _BY_REASON.get(error.reason, FAILED)
+    return UNREACHABLE if isinstance(error, InvalidConnection) else _BY_REASON.get(error.reason, FAILED)
 
 
 def _of_the_system(error: OSError) -> str:

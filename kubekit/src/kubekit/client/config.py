@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
-from kubekit.errors import InvalidConfiguration
+from kubekit.errors import InvalidConnection
 
 InteractiveMode = Literal["Never", "IfAvailable", "Always"]
 
@@ -29,7 +29,7 @@ class Material:
         return bool(self.data) or self.file is not None
 
     def read(self) -> bytes:
-        """Raises InvalidConfiguration when the file cannot be read."""
+        """Raises InvalidConnection when the file cannot be read."""
         if self.file is None:
             return self.data
         try:
@@ -37,8 +37,8 @@ class Material:
         except OSError as error:
             raise self.refused(f"{self.file}: {error.strerror or error}") from error
 
-    def refused(self, message: str) -> InvalidConfiguration:
-        return InvalidConfiguration(self.subject, self.path, message)
+    def refused(self, message: str) -> InvalidConnection:
+        return InvalidConnection(self.subject, self.path, message)
 
 
 NOTHING = Material()

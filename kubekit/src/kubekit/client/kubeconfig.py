@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
 
-from kubekit.errors import InvalidConfiguration
+from kubekit.errors import InvalidConnection
 from kubekit.model import yaml_depth
 
 from . import in_cluster
 from .config import NOBODY_ELSE, NOTHING, Cluster, Config, ExecPlugin, Impersonation, InteractiveMode, Material, User
+from .paths import address_parts
 
 _EXEC_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 _EXEC_EXTENSION = "client.authentication.k8s.io/exec"
@@ -34,7 +34,7 @@ def load(
 ) -> Config:
     """What a person at a shell means: `path`, else KUBECONFIG, else ~/.kube/config, else the cluster we run in.
 
-    Raises InvalidConfiguration, which names the file and the field and never a secret."""
+    Raises InvalidConnection, which names the file and the field and never a secret."""
     merged = read(path, environ=environ)
     if merged.is_empty and path is None and not context:
         inside = in_cluster.config(environ, service_account)
@@ -44,7 +44,7 @@ def load(
 
 
 def read(path: Path | None = None, *, environ: Mapping[str, str] = os.environ) -> Kubeconfig:
-    """All contexts there are. Raises InvalidConfiguration."""
+    """All contexts there are. Raises InvalidConnection."""
     wanted = [path] if path is not None else list(paths(environ))
     found = [_read(file) for file in wanted if path is not None or file.exists()]
     return Kubeconfig(tuple(wanted), tuple(found))
@@ -66,7 +66,7 @@ def default_path(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def parse(content: bytes | str, path: Path) -> Kubeconfig:
-    """One file's content, with paths in it relative to where the file is. Raises InvalidConfiguration."""
+    """One file's content, with paths in it relative to where the file is. Raises InvalidConnection."""
     return Kubeconfig((path,), (_File(path, _parsed(content, str(path))),))
 
 
@@ -74,7 +74,7 @@ def self_contained(content: bytes | str, subject: str, context: str = "") -> Con
     """What a kubeconfig says that others wrote, such as one in a Secret.
 
     It may hold a server with HTTPS, certificates, a key and a token. It must make nobody read files here, run programs,
-    talk by way of someone else, or trust whoever answers. Raises InvalidConfiguration."""
+    talk by way of someone else, or trust whoever answers. Raises InvalidConnection."""
     path = Path(subject)
     found = Kubeconfig((path,), (_File(path, _parsed_before(content, subject)),)).config(context)
     cluster, user = found.cluster, found.user
@@ -94,7 +94,7 @@ def self_contained(content: bytes | str, subject: str, context: str = "") -> Con
     }
     for name, message in refused.items():
         if message:
-            raise InvalidConfiguration(f'{subject}, context "{found.context}"', name, message)
+            raise InvalidConnection(f'{subject}, context "{found.context}"', name, message)
     return found
 
 
@@ -184,7 +184,7 @@ def _read(path: Path) -> _File:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise InvalidConfiguration("kubeconfig", str(path), error.strerror or str(error)) from error
+        raise InvalidConnection("kubeconfig", str(path), error.strerror or str(error)) from error
     return _File(path, _parsed(content, str(path)))
 
 
@@ -194,7 +194,7 @@ def _parsed(content: bytes | str, subject: str) -> _Content:
         parsed = msgspec.convert({} if loaded is None else loaded, _Content)
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at ")
-        raise InvalidConfiguration(subject, path.strip("`$.") or "content", message) from error
+        raise InvalidConnection(subject, path.strip("`$.") or "content", message) from error
     for plural, named in (("clusters", parsed.clusters), ("users", parsed.users), ("contexts", parsed.contexts)):
         _check_unique(subject, plural, [one.name for one in named or ()])
     return parsed
@@ -205,7 +205,7 @@ _parsed_before = lru_cache(maxsize=32)(_parsed)
 
 
 def loaded_yaml(content: bytes | str, subject: str) -> Any:
-    """Raises InvalidConfiguration without a word of the content."""
+    """Raises InvalidConnection without a word of the content."""
     import yaml  # noqa: PLC0415 - whoever runs in a cluster reads no YAML
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -214,15 +214,15 @@ def loaded_yaml(content: bytes | str, subject: str) -> Any:
         return yaml.load(content, loader)  # noqa: S506 - both are safe loaders
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
-        raise InvalidConfiguration(subject, f"line {line}", "this is not YAML") from None
+        raise InvalidConnection(subject, f"line {line}", "this is not YAML") from None
     except (yaml.YAMLError, ValueError):
-        raise InvalidConfiguration(subject, "content", "this is not YAML") from None
+        raise InvalidConnection(subject, "content", "this is not YAML") from None
 
 
 def _check_unique(subject: str, plural: str, names: list[str]) -> None:
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
-        raise InvalidConfiguration(subject, f"{plural}[{twice[0]}]", "the name is there twice")
+        raise InvalidConnection(subject, f"{plural}[{twice[0]}]", "the name is there twice")
 
 
 _Entry = TypeVar("_Entry")
@@ -248,14 +248,14 @@ class Kubeconfig:
         return tuple(dict.fromkeys(one.name for file in self.files for one in file.content.contexts or ()))
 
     def config(self, context: str = "") -> Config:
-        """What a context, or the current one, says. Raises InvalidConfiguration."""
+        """What a context, or the current one, says. Raises InvalidConnection."""
         name = context or self.current
         if not name:
-            raise InvalidConfiguration(self._where, "current-context", f"is not set; {self._offered()}")
+            raise InvalidConnection(self._where, "current-context", f"is not set; {self._offered()}")
         found, path = self._entry(name, ((one.name, one.context, file) for file, one in self._named_contexts()))
         if found is None:
             asked = "contexts" if context else "current-context"
-            raise InvalidConfiguration(self._where, asked, f'there is no context "{name}"; {self._offered()}')
+            raise InvalidConnection(self._where, asked, f'there is no context "{name}"; {self._offered()}')
         where = f'{path}, context "{name}"'
         cluster = self._cluster(found.cluster, where)
         return Config(cluster, self._user(found.user, where), found.namespace, name, str(path))
@@ -280,7 +280,7 @@ class Kubeconfig:
         named = ((one.name, one.cluster, file) for file in self.files for one in file.content.clusters or ())
         found, path = self._entry(name, named)
         if not name or found is None:
-            raise InvalidConfiguration(where, "cluster", f'there is no cluster "{name}"' if name else "is not set")
+            raise InvalidConnection(where, "cluster", f'there is no cluster "{name}"' if name else "is not set")
         return _cluster(found, _Origin(path, where, f"clusters[{name}]"))
 
     def _user(self, name: str, where: str) -> User:
@@ -289,7 +289,7 @@ class Kubeconfig:
         named = ((one.name, one.user or _User(), file) for file in self.files for one in file.content.users or ())
         found, path = self._entry(name, named)
         if found is None:
-            raise InvalidConfiguration(where, "user", f'there is no user "{name}"')
+            raise InvalidConnection(where, "user", f'there is no user "{name}"')
         return _user(found, _Origin(path, where, f"users[{name}]"))
 
 
@@ -301,8 +301,8 @@ class _Origin:
     where: str
     entry: str
 
-    def refused(self, name: str, message: str) -> InvalidConfiguration:
-        return InvalidConfiguration(self.where, f"{self.entry}.{name}", message)
+    def refused(self, name: str, message: str) -> InvalidConnection:
+        return InvalidConnection(self.where, f"{self.entry}.{name}", message)
 
     def resolved(self, path: str) -> Path:
         return self.file.parent.absolute() / path
@@ -335,14 +335,15 @@ def _server(entry: _Cluster, has_authority: bool, origin: _Origin) -> str:
         raise origin.refused("server", "is not set")
     if "://" not in server:
         server = f"{'https' if has_authority or entry.insecure_skip_tls_verify else 'http'}://{server}"
-    parts = urlsplit(server)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    parts = address_parts(server)
+    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
         raise origin.refused("server", "is not an http:// or https:// address")
     return f"{parts.scheme}://{parts.netloc}{parts.path}"
 
 
 def _check_proxy(url: str, origin: _Origin) -> None:
-    if url and (urlsplit(url).scheme not in _PROXY_SCHEMES or not urlsplit(url).hostname):
+    parts = address_parts(url)
+    if url and (parts is None or parts.scheme not in _PROXY_SCHEMES or not parts.hostname):
         raise origin.refused("proxy-url", f"must begin with {' or '.join(f'{one}://' for one in _PROXY_SCHEMES)}")
 
 

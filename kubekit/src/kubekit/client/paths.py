@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from urllib.parse import quote, urlencode
+from urllib.parse import SplitResult, quote, urlencode, urlsplit
 
 from kubekit.errors import BadRequest
 from kubekit.model.resource import Address
@@ -57,3 +57,13 @@ def query(selection: Selection = EVERYTHING, /, **parameters: str | int | Sequen
     given = {"labelSelector": selection.labels, "fieldSelector": selection.fields, **parameters}
     wanted = {name: value for name, value in given.items() if value not in ("", None)}
     return f"?{urlencode(wanted, doseq=True)}" if wanted else ""
+
+
+def address_parts(text: str) -> SplitResult | None:
+    """The parts of an address; None when it is none, as one with a port that is not a number."""
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError:
+        return None
+    return parts

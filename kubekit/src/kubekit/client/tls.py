@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kubekit.errors import InvalidConfiguration
+from kubekit.errors import InvalidConnection
 
 from .config import Cluster
 
 
 def context(cluster: Cluster, certificate: bytes = b"", key: bytes = b"") -> ssl.SSLContext:
-    """Settings for one server and, if given, with a client certificate. Raises InvalidConfiguration."""
+    """Settings for one server and, if given, with a client certificate. Raises InvalidConnection."""
     made = _trusting_anyone() if cluster.insecure else _trusting(cluster)
     if certificate:
         _load_pair(made, certificate, key)
@@ -46,7 +46,7 @@ def _load_pair(made: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
             made.load_cert_chain(certificate_file, key_file, password=_no_password)
         except (ssl.SSLError, ValueError) as error:
             message = "the client certificate and its key cannot be used: they are not PEM, or do not belong together"
-            raise InvalidConfiguration("credentials", "client-certificate", message) from error
+            raise InvalidConnection("credentials", "client-certificate", message) from error
 
 
 def _no_password() -> str:

@@ -12,6 +12,7 @@ import aiohttp
 import pytest
 import yaml
 
+from kubekit.server.access.pki import ROOT
 from kubekit.server.serve.server import Server
 from kubekit.server.store.changes import Change
 from kubekit.server.store.store import Store
@@ -48,11 +49,17 @@ HOSTILE = {
 
 @asynccontextmanager
 async def served(data: Path) -> AsyncIterator[Api]:
-    async with Server(data) as server:
-        config = yaml.safe_load(server.admin_kubeconfig())
-        connector = aiohttp.TCPConnector(ssl=admin_context(config), limit=0)
-        async with aiohttp.ClientSession(connector=connector) as session:
-            yield Api(session, server.url)
+    async with Server(data) as server, opened(server) as api:
+        yield api
+
+
+@asynccontextmanager
+async def opened(server: Server, space: str = ROOT) -> AsyncIterator[Api]:
+    """A server as the administrator of one of its APIs."""
+    config = yaml.safe_load(server.admin_kubeconfig(space))
+    connector = aiohttp.TCPConnector(ssl=admin_context(config), limit=0)
+    async with aiohttp.ClientSession(connector=connector) as session:
+        yield Api(session, server.url)
 
 
 async def furnish(api: Api) -> None:

@@ -17,8 +17,10 @@ import yaml
 
 from tests.http_api import Api, admin_context
 from tests.server.attacks import payloads
-from tests.server.attacks.payloads import Attack
+from tests.server.attacks.payloads import ROLES, Attack
 from tests.server.attacks.test_wide_bodies import FAMILIES, sent
+from tests.server.attacks.test_wide_settings import grant_many
+from tests.server.attacks.test_wide_starts import let_many_write_roles
 from tests.server.wire import JSON, MAPS, YAML
 
 MB = 1_000_000
@@ -114,3 +116,18 @@ async def test_lists_and_watches_take_memory_in_proportion_to_a_part_of_them(mea
                 pass
         taken = measured.most() - before
         assert taken < 40 * MB, f"{query}: {taken // MB} MB"
+
+
+@pytest.mark.timeout(180)
+async def test_what_is_granted_by_who_has_very_many_rights_takes_little(measured: Measured) -> None:
+    api = measured.api
+    await grant_many(api)
+    await let_many_write_roles(api)
+    rules = [{"apiGroups": ["a"], "resources": [f"b7-{i}" for i in range(2000)], "verbs": ["c"]}]
+    rules += [{"apiGroups": ["a"], "resources": [f"b{i}-{i}"], "verbs": ["c"]} for i in range(60)]
+    # All these rights are kept at hand from the first question on.
+    assert (await api("GET", MAPS, Impersonate_User="many")).status == 403
+    before = measured.begin()
+    granted = {"metadata": {"name": "granted"}, "rules": rules}
+    assert (await api("POST", ROLES, granted, Impersonate_User="many")).status == 201
+    assert measured.most() - before < LIMIT

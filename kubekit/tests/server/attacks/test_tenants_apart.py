@@ -6,16 +6,22 @@ import asyncio
 import base64
 import socket
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
+from typing import Any
 
 import aiohttp
+import msgspec
 import pytest
 import yaml
 from cryptography import x509
 
+from kubekit.server.access import default_roles
 from kubekit.server.serve.server import Server
+from kubekit.server.store.changes import Change
+from kubekit.server.store.store import Store
 from tests.http_api import Answered, Api, admin_context
+from tests.server.attacks.test_damaged_settings import damaged
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 PATHS = (
@@ -164,6 +170,54 @@ async def test_what_a_tenant_denies_to_strangers_is_denied_also_after_a_restart(
     async with Server(tmp_path / "data") as server:
         async for api in _opened(server, None):
             assert (await api("GET", f"/clusters/{THERE}/version")).status == 403
+
+
+BINDING = {
+    "metadata": {"name": "b", "uid": "u", "resourceVersion": "1", "creationTimestamp": "2030-01-01T00:00:00Z"},
+    "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
+    "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "system:anonymous"}],
+}
+
+ODD: tuple[Any, ...] = ([], "system:anonymous", ["system:anonymous"], {"system:anonymous": 1}, 5, None)
+
+
+async def store_beside(data: Path, values: Iterable[Any]) -> None:
+    """Put bindings into a tenant's API that no request could have brought there."""
+    store = Store(data / "state.db")
+    bucket = store.bucket(THERE, "rbac.authorization.k8s.io/clusterrolebindings")
+    for number, value in enumerate(values):
+        name = f"b{number}"
+        encoded = msgspec.json.encode(value).replace(b'"name":"b"', b'"name":"%s"' % name.encode())
+        await store.write(bucket, name, Change.ADDED, encoded)
+    await store.close()
+
+
+async def answer_to_strangers(data: Path) -> tuple[int, int]:
+    """What strangers are told who may see the version only, and what whoever is known there is told."""
+    async with Server(data) as server:
+        async for api in _opened(server, None):
+            told = (await api("GET", f"/clusters/{THERE}/version")).status
+            refused = (await api("GET", f"/clusters/{THERE}/api/v1/nodes")).status
+    assert refused in (401, 403, 404)
+    async with Server(data) as server:
+        async for api in _opened(server, yaml.safe_load(server.admin_kubeconfig(THERE))):
+            known = (await api("GET", f"/clusters/{THERE}/api/v1/namespaces")).status
+    return told, known
+
+
+async def test_damaged_bindings_keep_nobody_from_being_answered(tmp_path: Path) -> None:
+    async with Server(tmp_path / "data") as server:
+        await server.add_space(THERE)
+    before = await answer_to_strangers(tmp_path / "data")
+    await store_beside(tmp_path / "data", [*ODD, *damaged(BINDING)])
+    assert await answer_to_strangers(tmp_path / "data") == before == (200, 200)
+
+
+def test_nor_does_any_of_them_alone() -> None:
+    usual = [one for one in default_roles.bootstrap_objects() if one["metadata"]["name"] == "system:public-info-viewer"]
+    assert not default_roles.grant_to_strangers(usual)
+    for value in (*ODD, *damaged(BINDING)):
+        assert default_roles.grant_to_strangers([*usual, value]) in (True, False), value
 
 
 async def test_a_tenants_metrics_are_its_own(server: Server, neighbour: Api) -> None:

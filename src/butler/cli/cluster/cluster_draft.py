@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from butler import advice
 from butler.api.cluster import TenantCluster
 from kubekit.errors import FieldError, FieldProblem, Forbidden, Invalid, InvalidConfiguration
 
 from .. import object_draft
-from ..lazy import USAGE, Failure
+from ..lazy import REFUSED, USAGE, Failure
 from ..object_draft import Draft
 from ..output import say
 from ..rows import CLUSTERS
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ..session import Session
 
 _VERSION = "spec.kubernetesVersion"
+_UNCHECKED = "not everything can be checked beforehand"
 
 
 def empty() -> Draft:
@@ -75,14 +77,44 @@ async def judged(session: Session, draft: Draft, what: str, *, is_new: bool = Fa
     try:
         await acceptance.fetch_references(session.client, sight, cluster)
     except Forbidden as error:
-        say(f"not everything can be checked beforehand: {error}")
+        say(f"{_UNCHECKED}: {error}")
         if is_new and cluster.spec.team_ref is None:
             _name_provider(draft, cluster, sight)
         return None
     try:
-        return acceptance.judge(_name_provider(draft, cluster, sight) if is_new else cluster, sight)
+        found = acceptance.judge(_name_provider(draft, cluster, sight) if is_new else cluster, sight)
+        if _is_limited(found):
+            await _confirm_quota(session, found.cluster, sight, what)
     except acceptance.Refused as refused:
         raise object_draft.refused(what, refused.problems, flag_for) from refused
+    return found
+
+
+def _is_limited(found: Judged) -> bool:
+    """Whether it matters what other clusters have: most platforms set no limits, and then nobody asks."""
+    team = found.team.spec if found.team is not None else None
+    limits = team is not None and (team.resource_limits or any(one.limits for one in team.environments))
+    return found.provider.spec.limits is not None or bool(limits)
+
+
+async def _confirm_quota(session: Session, cluster: TenantCluster, sight: Snapshot, what: str) -> None:
+    """Raises Failure with what the cluster would be told, and Refused."""
+    from butler.controllers.cluster.acceptance import accept
+    from butler.controllers.cluster.scope import Scope
+    from butler.controllers.cluster.steps.quota import Quota
+
+    try:
+        await sight.fetch(session.client, TenantCluster, cluster.metadata.namespace)
+    except Forbidden as error:
+        say(f"{_UNCHECKED}: {error}")
+        return
+    if not cluster.metadata.uid and sight.get(TenantCluster, cluster.key) is not None:
+        # That its name is taken is what the API says.
+        return
+    verdict = Quota().verdict(Scope(accept(cluster, sight), "", sight))
+    if not verdict.done:
+        others = advice.list_clusters(session.where)
+        raise Failure(f"{what}: {verdict.message}; `{others}` shows what there is", REFUSED)
 
 
 def _name_provider(draft: Draft, cluster: TenantCluster, sight: Snapshot) -> TenantCluster:

@@ -30,6 +30,10 @@ from .steps.acceptance import Acceptance
 
 _NAMED = 3
 """So many machines are named."""
+_INSTALLING = (
+    "whoever looks after the platform installs the Cluster API provider in the cluster it is on, and starts Butler's "
+    "controllers again; until then, name a provider of another kind"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ async def _looked_into(client: Client, cluster: TenantCluster, now: datetime, fl
     except Refused as refused:
         return _refused(cluster, str(refused), refused.problems, flags)
     if (said := _recorded_refusal(cluster)) is not None:
-        return _refused(cluster, said.message, (), flags)
+        return _refused(cluster, said.message, (), flags, said.reason)
     meta = cluster.metadata
     inside = cluster.status.tenant_namespace or names.tenant_namespace(meta.name, meta.uid)
     await sight.fetch(client, AddonDefinition)
@@ -136,22 +140,27 @@ def _running(cluster: TenantCluster, flags: Flags) -> Explanation:
     )
 
 
-def _refused(cluster: TenantCluster, message: str, problems: Sequence[FieldError], flags: Flags) -> Explanation:
+def _refused(
+    cluster: TenantCluster, message: str, problems: Sequence[FieldError], flags: Flags, reason: str = ""
+) -> Explanation:
     about = " ".join(problem.path for problem in problems) or message
     command = advice.edit_cluster(cluster.metadata.name, flags.cluster)
     if "spec.providerConfigRef" in about:
         command = advice.list_providers(flags.api)
     elif "spec.teamRef" in about:
         command = advice.list_teams(flags.kubectl)
+    whose, chain = Whose.OWNER, tuple(map(str, problems))
+    if reason == "ProviderNotInstalled":
+        whose, chain = Whose.PLATFORM, (message, _INSTALLING)
     goes_on = cluster.status.accepted_spec is not None
     said = "goes on as it was: its change is refused" if goes_on else "cannot be made as it is written"
     return Explanation(
         summary=f"{cluster.metadata.name} {said}",
         waiting_for=message,
         since=_since(cluster, Acceptance.condition),
-        whose=Whose.OWNER.value,
+        whose=whose.value,
         next_command=command,
-        chain=tuple(map(str, problems)),
+        chain=chain,
     )
 
 

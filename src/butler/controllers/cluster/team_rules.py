@@ -84,7 +84,11 @@ def exceeded_sizes(limits: ResourceLimits, clusters: Collection[ClusterSettings]
         total = sum(count * units.amount(size) for count, size in sizes)
         if limit is not None and total > units.amount(limit):
             shown = str(total) if what == "cores" else f"{float(total / units.GIB):g}Gi"
-            yield f"{shown} of {what} in the workers of the team, and {limit} are allowed"
+            yield f"{shown} of {what} in the workers of the team, and {allowed(limit)}"
+
+
+def allowed(limit: str | int) -> str:
+    return f"{limit} {'is' if str(limit) == '1' else 'are'} allowed"
 
 
 def _forbidden(path: str, value: str, allowed: tuple[str, ...]) -> FieldError:

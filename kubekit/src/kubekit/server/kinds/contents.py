@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from kubekit.clock import Chance, Clock
 from kubekit.errors import ServiceUnavailable
 from kubekit.model.resource import Object
 from kubekit.server.objects import refusals
+from kubekit.server.objects.long_work import LARGE
 from kubekit.server.objects.request import Target, object_key
 from kubekit.server.objects.resource import Resource
+from kubekit.server.store.changes import Change
 from kubekit.server.store.rows import Row
 from kubekit.server.store.store import Store
 
@@ -17,6 +20,8 @@ from .registry import Kinds
 
 _NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _NAME_LIMIT = 63 - 5
+_FEW = 20
+"""Objects that are read together: few, since others wait until they are, and one of them may be large."""
 
 
 class Contents:
@@ -26,7 +31,7 @@ class Contents:
         self.name, self.store, self.kinds = name, store, kinds
         self.clock, self.chance = clock, chance
         self.namespaces: dict[str, bool] = {}
-        """Every namespace, and whether it is terminating."""
+        """Every durable namespace, and whether it is terminating."""
         self.is_gone = False
         """Whether this API was removed: nothing is found in it any more, and nothing can be written."""
         self._buckets: dict[str, int] = {}
@@ -56,10 +61,27 @@ class Contents:
             raise refusals.not_found(target.resource, target.name)
         return row
 
+    def stored(self, resource: str) -> Iterator[list[Row]]:
+        """All durable objects of a kind, some at a time, as they are when they are asked for."""
+        kind = self.kinds.stored_as(resource)
+        assert kind is not None
+        after, more = "", bool(self.store.newest_in(self.name, resource))
+        while more:
+            page = self.store.page(self.bucket(kind), after=after, limit=_FEW, size=LARGE, count=False)
+            yield page.rows
+            more, after = page.more, page.rows[-1].key if page.rows else ""
+
     def find(self, resource: Resource, namespace: str, name: str) -> Object | None:
         """A stored object as a fresh dict, or None."""
         row = self.store.latest(self.bucket(resource), object_key(resource, namespace, name))
         return None if row is None else row.decode()
+
+    def is_ending(self, namespace: str) -> bool | None:
+        """Whether a namespace is on its way out, be that durable or not; None when there is no such namespace."""
+        staged = self.store.staged(self.name, "/namespaces", namespace)
+        if staged is None:
+            return self.namespaces.get(namespace)
+        return None if staged.change is Change.DELETED else staged.is_ending
 
     def namespace(self, name: str) -> Object | None:
         """A namespace as a fresh dict, or None."""

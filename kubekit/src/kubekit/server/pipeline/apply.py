@@ -11,11 +11,13 @@ from kubekit.server.objects.apply import apply
 from kubekit.server.objects.request import Answer, Target, WriteOptions
 
 from . import body_decoding, writes
+from .commit import durably
 from .completion import complete
 from .ignored_fields import ownerless
 from .space import Space
 
 
+@durably
 async def apply_patch(space: Space, target: Target, body: Any, options: WriteOptions) -> Answer:
     """Merge the configuration; create the object if there is none. Raises Conflict on fields that others own."""
     # Unknown fields stay: it is the merge that refuses them, in its own words.

@@ -8,10 +8,11 @@ from kubekit.server.objects.request import Target, WriteOptions
 from kubekit.server.store.changes import Change
 
 from . import writes
-from .commit import stage
+from .commit import durably, stage
 from .space import Space
 
 
+@durably
 async def bind(space: Space, namespace: str, binding: Object, options: WriteOptions, *, pod: str = "") -> None:
     """Put the pod a binding is for on the node it names; its annotations become the pod's.
 

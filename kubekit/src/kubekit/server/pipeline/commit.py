@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, cast
+
 import msgspec
 
-from kubekit.errors import InternalError, TooLarge
+from kubekit.errors import ApiError, InternalError, TooLarge
 from kubekit.model.resource import Object
 from kubekit.server.objects import refusals
 from kubekit.server.objects.request import Target
@@ -14,6 +18,9 @@ from kubekit.server.store.changes import Change
 from kubekit.server.store.rows import Row
 
 from .space import Space
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 EVENT_LIFETIME = 3600
 """Seconds after which an Event is forgotten."""
@@ -30,6 +37,21 @@ def encode(obj: Object) -> bytes:
     if is_too_deep(obj, value):
         raise refusals.too_deep()
     return value
+
+
+def durably(write: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """Let a write, whose first argument is the space, refuse only what can be seen to be refused rightly: what it was
+    decided upon may have been staged a moment ago, and is durable when the client hears of it."""
+
+    @wraps(write)
+    async def decide(*args: P.args, **named: P.kwargs) -> T:
+        try:
+            return await write(*args, **named)
+        except ApiError:
+            await cast(Space, args[0]).store.durable()
+            raise
+
+    return decide
 
 
 async def stage(

@@ -14,7 +14,7 @@ from kubekit.server.store import json_values
 from kubekit.server.store.changes import Change
 from kubekit.server.store.rows import Row
 
-from .commit import encode, stage
+from .commit import durably, encode, stage
 from .space import Space
 
 ORPHAN = "orphan"
@@ -25,6 +25,7 @@ ORPHANING = frozenset({"batch/jobs", "/replicationcontrollers"})
 """Kinds whose dependents stay unless the client says otherwise."""
 
 
+@durably
 async def delete(space: Space, target: Target, options: DeleteOptions, write: WriteOptions) -> Answer:
     """Delete an object or mark it for deletion; `deleted` in the answer tells which. Raises NotFound, Conflict."""
     for _ in range(_ATTEMPTS):
@@ -63,6 +64,7 @@ async def _delete(space: Space, target: Target, row: Row, old: Object, options: 
         return Answer(target.resource, await stage(space, target, Change.DELETED, obj, row), deleted=True)
     _mark(space, target.resource, obj, grace)
     if obj == old or options.dry_run:
+        await space.store.durable(row.revision)
         return Answer(target.resource, encode(obj))
     return Answer(target.resource, await stage(space, target, Change.MODIFIED, obj, row))
 

@@ -6,6 +6,7 @@ from kubekit.server.access.rbac import GROUP as RBAC
 from kubekit.server.objects.long_work import LARGE
 from kubekit.server.objects.request import Target
 
+_ABOUT_RIGHTS = frozenset({RBAC, "certificates.k8s.io"})
 _WITH_EXPRESSIONS = frozenset({"admissionregistration.k8s.io", "apiextensions.k8s.io"})
 
 
@@ -15,5 +16,5 @@ def to_check(target: Target, size: int) -> int:
 
 
 def to_admit(target: Target, size: int) -> int:
-    """For a right that is granted, all that its writer has is looked at."""
-    return max(size, LARGE + 1) if target.resource.group == RBAC else size
+    """For a right that is granted or a certificate that is signed, all that its writer has is looked at."""
+    return max(size, LARGE + 1) if target.resource.group in _ABOUT_RIGHTS else size

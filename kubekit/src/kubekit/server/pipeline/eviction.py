@@ -12,6 +12,7 @@ from kubekit.server.objects import refusals
 from kubekit.server.objects.request import DeleteOptions, Target, WriteOptions
 
 from . import deletion, writes
+from .commit import durably
 from .space import Space
 
 _NOT_RUNNING = frozenset({"Failed", "Pending", "Succeeded"})
@@ -19,6 +20,7 @@ _REFUSED = "Cannot evict pod as it would violate the pod's disruption budget."
 _PATIENCE = 10
 
 
+@durably
 async def evict(space: Space, pods: Target, eviction: Object, options: DeleteOptions, write: WriteOptions) -> None:
     """Delete a pod. Raises TooManyRequests while a budget forbids it, and what a deletion raises."""
     if eviction["metadata"].get("name", "") != pods.name:

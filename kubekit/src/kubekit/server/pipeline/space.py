@@ -16,7 +16,7 @@ from kubekit.server.admission.resource_quotas import Quotas
 from kubekit.server.admission.webhook_client import WebhookClient
 from kubekit.server.kinds.registry import Kinds
 from kubekit.server.objects.cel.rights import Asked, Decision
-from kubekit.server.objects.long_work import Bench
+from kubekit.server.objects.long_work import LARGE, Bench
 from kubekit.server.objects.request import Target
 from kubekit.server.objects.resource import Resource
 from kubekit.server.objects.schema.decoding import Malformed
@@ -70,11 +70,11 @@ class Space(Host):
         answer = self.rbac.authorize(Attributes(user, asked.verb, **wanted))
         return Decision(answer.allowed, answer.reason)
 
-    def confirm_creation(self, user: UserInfo, target: Target) -> None:
+    async def confirm_creation(self, user: UserInfo, target: Target) -> None:
         """Raises Forbidden when a user who may do something else at a place may not create there."""
         kind, part = target.resource, target.subresource
         wanted = Attributes(user, "create", kind.group, kind.version, kind.plural, part, target.namespace, target.name)
-        decision = self.rbac.authorize(wanted)
+        decision = await self.bench.do(LARGE + 1 if self.rbac.is_long else 0, self.rbac.authorize, wanted)
         if not decision.allowed:
             raise forbidden(wanted, decision.reason)
 

@@ -29,7 +29,7 @@ from kubekit.server.store.rows import Row
 from . import conversion, deletion, effort
 from .body_decoding import accept
 from .checks import Checks
-from .commit import encode, fitting, stage
+from .commit import durably, encode, fitting, stage
 from .completion import complete, complete_part, stamp
 from .ignored_fields import carried_over, ownerless
 from .space import Space
@@ -42,6 +42,7 @@ _CHOSEN_FIELDS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGrac
 """What the server alone chooses for a new object."""
 
 
+@durably
 async def create(space: Space, target: Target, obj: Object, options: WriteOptions) -> Answer:
     """Store a new object. Raises AlreadyExists, Invalid, BadRequest, NotFound (its namespace), Forbidden."""
     target, obj = await space.bench.do(options.size, _begun, space, target, obj, options)
@@ -101,12 +102,14 @@ async def insert(space: Space, target: Target, obj: Object, options: WriteOption
     if problems := problems or taken:
         raise _invalid(target, problems)
     if options.may_not_create:
-        space.confirm_creation(options.user, target)
+        await space.confirm_creation(options.user, target)
     await space.bench.do(effort.to_admit(target, options.size), _admit, space, "CREATE", target, obj, None, options)
     if space.admission.concerns(resource, "CREATE", target.subresource):
         await space.admission.validate("CREATE", target, obj, None, options)
     stored = await space.converter.for_storage(resource, obj)
     space.quotas.check(target, obj, None)
+    # It may have been marked since, and would be gone before its last object.
+    check_namespace(space, target)
     if (there := space.latest(target)) is not None:
         ending = b'"deletionTimestamp"' in there.value and "deletionTimestamp" in there.decode()["metadata"]
         raise refusals.already_exists(target, ending=ending)
@@ -133,6 +136,7 @@ def _invalid(target: Target, problems: list[FieldError]) -> ApiError:
     return invalid(resource.kind, resource.storage_key.rpartition("/")[0], target.name, problems)
 
 
+@durably
 async def update(space: Space, target: Target, obj: Object, options: WriteOptions) -> Answer:
     """Replace an object (or its status, by a subresource). Raises Conflict when it has changed meanwhile."""
     resource = target.resource
@@ -164,6 +168,7 @@ _CREATED_BY_UPDATE = frozenset(
 """Kinds that a PUT may also create, as in Kubernetes."""
 
 
+@durably
 async def rebuild(
     space: Space,
     target: Target,
@@ -222,6 +227,7 @@ async def _replace(
     checks = space.checks(resource)
     if not await space.bench.do(size, _counted, checks, target, obj, old) and conversion.is_up_to_date(resource, row):
         space.admission.check("UPDATE", target, obj, old, options)
+        await space.store.durable(row.revision)
         return Answer(resource, msgspec.json.encode(old))
     problems = await space.bench.do(effort.to_check(target, size), _problems_of_changed, checks, target, obj, old, size)
     problems += await checks.judge(obj, old, problems, options.warn)
@@ -308,7 +314,7 @@ def check_namespace(space: Space, target: Target) -> None:
     """Objects go only into namespaces that exist and are not on their way out."""
     if not target.resource.namespaced:
         return
-    terminating = space.namespaces.get(target.namespace)
+    terminating = space.is_ending(target.namespace)
     if terminating is None:
         raise refusals.namespace_not_found(target.namespace)
     if terminating:

@@ -54,7 +54,7 @@ class Handler:
     """Answers every request of every space."""
 
     def __init__(self, spaces: Callable[[str, UserInfo], ServedSpace], authenticator: Authenticator, root: str) -> None:
-        """`spaces` answers where a user, as whom somebody is recognised there, is served."""
+        """`spaces` answers where a user, as whom somebody is recognised there, is served; it may have to be loaded."""
         self._spaces, self._authenticator, self._root = spaces, authenticator, root
         self._documents = Documents()
 
@@ -89,6 +89,8 @@ class Handler:
             # Before anything else, kubectl asks for the kinds there are, and of all refusals of that it shows the words
             # of this one only.
             return Response(status=403, text=str(error))
+        if not space.loading.is_done:
+            await space.loading.finish()
         if not space.rbac.is_loaded and not _is_master(request, attributes.user):
             await space.rbac.load()
         if space.rbac.is_long:

@@ -66,7 +66,7 @@ async def stream(call: Call) -> StreamResponse:
         check_log_options(target.name, call.query)
     else:
         # A WebSocket begins with a GET, and yet does what only those may who may create.
-        call.space.confirm_creation(call.user, target)
+        await call.space.confirm_creation(call.user, target)
     pod = (await reads.get(call.space, Target(target.resource, target.namespace, target.name))).decode()
     if target.subresource != "portforward":
         _check_container(pod, call.query.get("container", ""))

@@ -151,7 +151,7 @@ class Server:
     def admin_kubeconfig(self, space: str = ROOT) -> bytes:
         """An administrator's kubeconfig for a space: the same bytes at every call, unless the server's address has
         changed or the certificate in it was about to end."""
-        served, name = self.spaces[space], self.product.name if space == ROOT else space
+        served, name = self.spaces.find(space), self.product.name if space == ROOT else space
         url, credentials = f"{self.url}{served.prefix}", self.spaces.admin(space)
         return kubeconfig.render(kubeconfig.Access(url, self.pki.server_authority, f"{name}-admin", credentials, name))
 
@@ -190,7 +190,7 @@ class Server:
             return self.spaces.for_strangers(name)
         self.spaces.tombstones.check(name)
         self.looked_at(name)
-        return self.spaces[name]
+        return self.spaces.find(name)
 
     def _location(self) -> Location:
         address = self._listener.sockets[0].getsockname()[0]

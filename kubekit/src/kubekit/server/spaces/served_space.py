@@ -25,10 +25,7 @@ from kubekit.server.kinds.documents.discovery import Discovery
 from kubekit.server.kinds.openapi import OpenApi
 from kubekit.server.kinds.platform.usage import PODS
 from kubekit.server.kinds.registry import Kinds
-from kubekit.server.objects.damage import passing_over, tell
-from kubekit.server.objects.long_work import LARGE
 from kubekit.server.objects.resource import Resource
-from kubekit.server.objects.schema.decoding import Malformed
 from kubekit.server.pipeline.service_addresses import ServiceAddresses
 from kubekit.server.pipeline.space import Space
 from kubekit.server.pipeline.watches import Hub
@@ -48,12 +45,11 @@ from .background.token_secrets import TokenSecrets
 from .background.worker import Worker
 from .beginnings import Contents, Pattern
 from .kubernetes_service import Location
+from .loading import Loading, decoded, take_in
 from .product import Product
 from .space_record import Record
 
 _LIMITS, _QUOTAS = "/limitranges", "/resourcequotas"
-_FEW = 20
-"""Roles that are read together: few, since others wait until they are, and one of them may be large."""
 _RBAC = "rbac.authorization.k8s.io"
 _RBAC_KINDS = {
     f"{_RBAC}/clusterroles": "ClusterRole",
@@ -119,6 +115,8 @@ class ServedSpace(Space):
         self._own_service = OwnService(self, around.location, partial(around.pattern, family))
         self._furnishing: Worker[str] = Worker("furnishing", self._furnish, around.clock)
         self._observers = self._who_observes()
+        self.loading = Loading()
+        """Taking in what is stored. Until that is done, only what every API has can be asked for."""
 
     @property
     def version(self) -> str:
@@ -154,46 +152,30 @@ class ServedSpace(Space):
         resource = self.kinds.at("", "v1", plural)
         return self.find(resource, namespace, name) if resource is not None else None
 
-    def load(self, since: int) -> None:
-        """Take in what is stored, and go on with what is not finished. `since` is the revision of the record.
+    def begin(self, since: int) -> None:
+        """Be ready to take in what is stored. `since` is the revision of the record."""
+        self.loading = Loading(partial(self._taken_in, since))
+
+    def _taken_in(self, since: int) -> Iterator[None]:
+        """Take in some of what is stored at each step, and in the end go on with what is not finished.
 
         What only some requests need (rights, Services) is read when the first of them comes."""
-        self._namespaces.load(self.store.rows(self.name, "/namespaces"))
-        self._definitions.load(self.store.rows(self.name, _DEFINITIONS))
-        self._token_secrets.load(self.store.rows(self.name, "/secrets"))
+        yield from take_in(self, "/namespaces", self._namespaces.load)
+        yield from take_in(self, _DEFINITIONS, self._definitions.load)
+        yield from take_in(self, "/secrets", self._token_secrets.load)
         for resource, kind in _WEBHOOK_KINDS.items():
-            self._load(resource, partial(self.admission.configure, kind))
+            yield from take_in(self, resource, decoded(self, resource, partial(self.admission.configure, kind)))
         for resource, kind in _POLICY_KINDS.items():
             damaged = partial(self.admission.policies.configure_damaged, kind)
-            self._load(resource, partial(self._take_in_policy, kind), damaged)
-        self._load(_LIMITS, self.limits.note)
-        self._load(_QUOTAS, self._quota_statuses.take_in)
+            policy = decoded(self, resource, partial(self._take_in_policy, kind), damaged)
+            yield from take_in(self, resource, policy)
+        yield from take_in(self, _LIMITS, decoded(self, _LIMITS, self.limits.note))
+        yield from take_in(self, _QUOTAS, decoded(self, _QUOTAS, self._quota_statuses.take_in))
         if self.store.newest_in(self.name, f"{_RBAC}/clusterroles") > since:
             self._aggregation.worker.add("")
         if self.record.furnished != beginnings.fingerprint():
             self._furnishing.add("")
         self._own_service.check()
-
-    def _load(
-        self,
-        resource: str,
-        take_in: Callable[[str, Object], None],
-        take_in_damaged: Callable[[str, Object, str], None] | None = None,
-    ) -> None:
-        """Take in all objects of a built-in kind, but for those that are damaged."""
-        kind = self.kinds.stored_as(resource)
-        assert kind is not None
-        for row in self.store.rows(self.name, resource):
-            with passing_over(resource, row.key):
-                try:
-                    obj = self.undamaged(kind, row)
-                except Malformed as error:
-                    if take_in_damaged is None:
-                        raise
-                    tell(resource, row.key, str(error))
-                    take_in_damaged(row.key, row.decode(), str(error))
-                else:
-                    take_in(row.key, obj)
 
     def _take_in_policy(self, kind: str, key: str, obj: Object) -> None:
         self.admission.policies.configure(kind, key, obj)
@@ -329,13 +311,10 @@ class ServedSpace(Space):
         for resource, kind in _RBAC_KINDS.items():
             shape = self.kinds.stored_as(resource)
             assert shape is not None
-            bucket, after, more = self.bucket(shape), "", True
-            while more:
-                page = self.store.page(bucket, after=after, limit=_FEW, size=LARGE, count=False)
-                for row in page.rows:
+            for rows in self.stored(resource):
+                for row in rows:
                     namespace, _, name = row.key.rpartition("/")
                     yield Stored(kind, namespace, name, partial(self.undamaged, shape, row))
-                more, after = page.more, page.rows[-1].key if page.rows else ""
 
     def _stored_services(self) -> Iterator[tuple[str, Object]]:
         for row in self.store.rows(self.name, "/services"):

@@ -42,6 +42,9 @@ _NOWHERE = ""
 _BASES = "base"
 """Where the root keeps the bases of all spaces; no kind can ever be kept in the same place."""
 
+_MANY, _MUCH = 500, 1024 * 1024
+"""Roles and bindings, and bytes of each kind, that are looked through on behalf of strangers."""
+
 
 class Spaces(Mapping[str, ServedSpace]):
     """The APIs by name. To take one out of it is to wake it."""
@@ -86,9 +89,9 @@ class Spaces(Mapping[str, ServedSpace]):
         for name in self._names:
             if self._has_bare_namespace(name):
                 # It furnishes them by itself.
-                _ = self[name]
+                await self.wake(name)
         for item in self._store.unfinished():
-            self[self._store.names_of(item[0])[0]].resume(item)
+            (await self.wake(self._store.names_of(item[0])[0])).resume(item)
 
     async def stop(self) -> None:
         self._stop_listening()
@@ -104,7 +107,7 @@ class Spaces(Mapping[str, ServedSpace]):
         async with self._turn(name):
             if name not in self._names:
                 await self._make(name, service_network, contents)
-            return self[name]
+            return await self.wake(name)
 
     async def remove(self, name: str, words: str = "") -> None:
         """Forget an API with everything in it; nothing happens when there is none. With `words`, whoever could use it
@@ -134,7 +137,7 @@ class Spaces(Mapping[str, ServedSpace]):
         """The credentials of an API's administrator: the same at every call, until they have to be renewed."""
         if name == ROOT:
             return self._pki.admin
-        space, now = self[name], self._around.clock.now()
+        space, now = self.find(name), self._around.clock.now()
         if is_due(space.keys.admin.certificate, now):
             key = space.keys.admin.key
             certificate = space.keys.authority.renew_client_certificate(key, ADMIN, [MASTERS], CERTIFICATE_DAYS, now)
@@ -155,10 +158,9 @@ class Spaces(Mapping[str, ServedSpace]):
 
     def for_strangers(self, name: str) -> ServedSpace:
         """The API that answers who proves nothing. It is woken only if it grants them more than others do."""
-        space = self._awake.get(name)
-        if space is not None:
-            return space
-        return self[name] if name in self._names and self._grants_to_strangers(name) else self.elsewhere
+        if name in self._awake or (name in self._names and self._grants_to_strangers(name)):
+            return self.find(name)
+        return self.elsewhere
 
     @cached_property
     def elsewhere(self) -> ServedSpace:
@@ -175,12 +177,24 @@ class Spaces(Mapping[str, ServedSpace]):
         """Names of those that somebody has asked for."""
         return frozenset(self._awake)
 
-    def __getitem__(self, name: str) -> ServedSpace:
+    def find(self, name: str) -> ServedSpace:
+        """An API that may still have to take in what is stored. Raises KeyError."""
         space = self._awake.get(name)
         if space is None:
             if name not in self._names:
                 raise KeyError(name)
-            space = self._wake(name)
+            space = self._begin(name)
+        return space
+
+    async def wake(self, name: str) -> ServedSpace:
+        """An API, which others need not wait for. Raises KeyError."""
+        space = self.find(name)
+        await space.loading.finish()
+        return space
+
+    def __getitem__(self, name: str) -> ServedSpace:
+        space = self.find(name)
+        space.loading.finish_at_once()
         return space
 
     def __contains__(self, name: object) -> bool:
@@ -249,13 +263,13 @@ class Spaces(Mapping[str, ServedSpace]):
         if record.authority is not None:
             self._pki.trust({name: record.authority.certificate})
 
-    def _wake(self, name: str) -> ServedSpace:
+    def _begin(self, name: str) -> ServedSpace:
         record, revision = self._record(name)
         keys = record.keys(name) or self._pki.keys
         space = self._awake[name] = ServedSpace(name, self._around, record, keys)
         self._forget_door(name)
         space.prefix = f"/{addresses.SPACES}/{name}" if name != ROOT else ""
-        space.load(revision)
+        space.begin(revision)
         return space
 
     def _forget_door(self, name: str) -> None:
@@ -263,15 +277,18 @@ class Spaces(Mapping[str, ServedSpace]):
         self._generous.pop(name, None)
 
     def _lookup(self, space: str, plural: str, namespace: str, name: str) -> Object | None:
-        return self[space].lookup(plural, namespace, name)
+        return self.find(space).lookup(plural, namespace, name)
 
     def _grants_to_strangers(self, name: str) -> bool:
         if name not in self._generous:
-            self._generous[name] = default_roles.grant_to_strangers(
-                row.decode()
-                for resource in (f"{RBAC}/clusterrolebindings", f"{RBAC}/rolebindings", f"{RBAC}/clusterroles")
-                for row in self._store.rows(name, resource)
-                if default_roles.may_concern_strangers(row.value)
+            pages = [
+                self._store.page(self._store.bucket(name, f"{RBAC}/{plural}"), limit=_MANY, size=_MUCH, count=False)
+                for plural in ("clusterrolebindings", "rolebindings", "clusterroles")
+            ]
+            rows = (row for page in pages for row in page.rows)
+            # Nobody waits until very many are read; where there are, the API itself reads them in turns.
+            self._generous[name] = any(page.more for page in pages) or default_roles.grant_to_strangers(
+                row.decode() for row in rows if default_roles.may_concern_strangers(row.value)
             )
         return self._generous[name]
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+from kubekit.errors import InternalError
+
 
 class Change(IntEnum):
     ADDED = 0
@@ -39,3 +41,8 @@ class Write(msgspec.Struct, eq=False):
     """Whether it is the first change of an object that a base had."""
     together: Sequence[Write] = ()
     """Further writes, of the revisions that follow, that must become durable with this one or not at all."""
+
+
+def not_stored(error: Exception) -> InternalError:
+    """What whoever waits for a change is told when it could not be made durable."""
+    return InternalError(f"the write could not be stored: {error}")

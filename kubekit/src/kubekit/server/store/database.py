@@ -140,6 +140,12 @@ def open_reader(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def fact(connection: sqlite3.Connection, name: str) -> int:
+    """A number that is kept beside the objects; 0 when it never was."""
+    found = connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+    return int(found[0]) if found else 0
+
+
 def newest_revision(connection: sqlite3.Connection) -> int:
     """The newest revision there ever was; its row may have gone with the space it belonged to."""
     stored = "coalesce((SELECT max(revision) FROM revisions), 0)"

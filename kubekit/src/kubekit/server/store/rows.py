@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from kubekit.errors import DataDamaged
+from kubekit.errors import DataDamaged, Expired
 from kubekit.model.resource import Object
 
 from . import database, json_values
@@ -77,3 +77,14 @@ def taken(rows: Iterable[Row], limit: int, size: int) -> tuple[list[Row], bool]:
         found.append(row)
         size -= len(row.value)
     return found, False
+
+
+def count_behind(connection: sqlite3.Connection, bucket: int, last: str, high: str, begun: Iterable[str]) -> int:
+    """How many objects there are behind a key, of those that are stored and of those that are as they began."""
+    query = "SELECT count(*) FROM objects WHERE bucket = ? AND key > ? AND key < ?"
+    stored = connection.execute(query, (bucket, last, high)).fetchone()[0]
+    return int(stored) + sum(key > last for key in begun)
+
+
+def too_old(revision: int, compacted: int) -> Expired:
+    return Expired(f"too old resource version: {revision} ({compacted})")

@@ -15,17 +15,17 @@ from heapq import merge
 from operator import attrgetter
 from pathlib import Path
 
-from kubekit.errors import Expired, InternalError, ServiceUnavailable
+from kubekit.errors import InternalError, ServiceUnavailable
 
 from . import database, queries, rows
 from .buckets import Buckets
-from .changes import Change, Write
+from .changes import Change, Write, not_stored
 from .events import Event
 from .ground import Ground, Grounds
-from .listeners import tell
+from .listeners import Waiting, tell
 from .reading_turns import Turns
 from .recent import RecentValues
-from .rows import Page, Row, intact
+from .rows import Page, Row, intact, too_old
 from .writer import GroupWriter, InlineWriter, Writer
 
 log = logging.getLogger("kubekit.server")
@@ -44,12 +44,12 @@ class Store:
         self._read = connection if path is None else database.open_reader(path)
         self._writer: Writer = InlineWriter(connection) if path is None else GroupWriter(connection, path)
         stored = self._read.execute("SELECT id, space, resource FROM buckets")
-        self._buckets = Buckets(stored, self._fact("bucket"))
+        self._buckets = Buckets(stored, database.fact(self._read, "bucket"))
         # A list of an empty store is of revision 1, and a watch from there must see the first write.
         newest = max(database.newest_revision(self._read), 1)
         self._assigned: int = newest
         self.committed: int = newest
-        self.compacted: int = self._fact("compacted")
+        self.compacted: int = database.fact(self._read, "compacted")
         self._staged: dict[tuple[int, str], Write] = {}
         self._live: defaultdict[int, dict[str, int]] = defaultdict(dict)
         """Revision of every live object, by bucket and key: most questions need no query."""
@@ -62,6 +62,7 @@ class Store:
         """For whoever reads much."""
         self._listeners: list[Listener] = []
         self._commit_listeners: list[CommitListener] = []
+        self._waiting = Waiting()
         self._failure: Exception | None = None
         self._lost = 0
         """The newest revision of what was staged when a write failed."""
@@ -104,6 +105,16 @@ class Store:
             return self.get(bucket, key)
         return None if staged.change is Change.DELETED else Row(key, staged.revision, staged.value)
 
+    def staged(self, space: str, resource: str, key: str) -> Write | None:
+        """What is about to become of an object; asked without a query."""
+        return self._staged.get((self._buckets.find(space, resource) or 0, key)) if self._staged else None
+
+    async def durable(self, revision: int = 0) -> None:
+        """Wait until what `latest` has shown, or all that is staged, is on disk and told. Raises InternalError."""
+        revision = revision or self._assigned
+        if self._staged and revision > self.committed:
+            await self._waiting.until(revision)
+
     def page(
         self,
         bucket: int,
@@ -136,7 +147,7 @@ class Store:
             else:
                 found, more = rows.fetched(cursor, limit, size)
             cursor.close()
-            remaining = self._count(bucket, found[-1].key, high, begun) if more and count else 0
+            remaining = rows.count_behind(self._read, bucket, found[-1].key, high, begun) if more and count else 0
         finally:
             self._read.execute("COMMIT")
         return Page(found, at, more, remaining)
@@ -349,6 +360,7 @@ class Store:
             if not write.done.done():
                 write.done.set_result(event)
         tell(self._commit_listeners, events, self.committed)
+        self._waiting.succeed(self.committed)
 
     def _settle(self, write: Write) -> None:
         """From now on this is what readers see."""
@@ -374,27 +386,14 @@ class Store:
             self._staged, self._lost = {}, self._assigned
             self._buckets.take_back()
             self._writer.resume()
+            self._waiting.fail(not_stored(error))
         if self._failure is None:
             log.error("storage revision=%d error=%s", writes[0].revision, error)
         self._failure = error
         for write in doomed:
             if not write.done.done():
-                write.done.set_exception(InternalError(f"the write could not be stored: {error}"))
+                write.done.set_exception(not_stored(error))
 
     def _tried(self, done: asyncio.Future[None]) -> None:
         if done.exception() is None:
             self._failure = None
-
-    def _count(self, bucket: int, last: str, high: str, begun: Sequence[str]) -> int:
-        """How many objects there are behind a key."""
-        query = "SELECT count(*) FROM objects WHERE bucket = ? AND key > ? AND key < ?"
-        stored = self._read.execute(query, (bucket, last, high)).fetchone()[0]
-        return int(stored) + sum(key > last for key in begun)
-
-    def _fact(self, name: str) -> int:
-        found = self._read.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-        return int(found[0]) if found else 0
-
-
-def too_old(revision: int, compacted: int) -> Expired:
-    return Expired(f"too old resource version: {revision} ({compacted})")

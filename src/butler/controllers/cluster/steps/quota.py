@@ -13,7 +13,7 @@ from ..acceptance import as_last_accepted, environment_of, provider_candidates, 
 from ..scope import Scope
 from ..settings import ClusterSettings, settings_of
 from ..step import Step, Verdict, Whose
-from ..team_rules import exceeded_sizes
+from ..team_rules import allowed, exceeded_sizes
 
 
 class Quota(Step):
@@ -44,18 +44,18 @@ def _exceeded(scope: Scope) -> Iterator[tuple[str, str]]:
     if limits is not None:
         here = [one for one in others if _is_on_same_provider(one, scope)]
         there = workers + sum(_workers(one, scope) for one in here)
-        yield from _above("QuotaExceeded", "clusters on this provider", len(here) + 1, limits.max_clusters_per_team)
-        yield from _above("QuotaExceeded", "workers on this provider", there, limits.max_nodes_per_team)
+        yield from _above("QuotaExceeded", "cluster", "on this provider", len(here) + 1, limits.max_clusters_per_team)
+        yield from _above("QuotaExceeded", "worker", "on this provider", there, limits.max_nodes_per_team)
     if team is None:
         return
-    allowed = team.spec.resource_limits
-    if allowed is not None:
+    most = team.spec.resource_limits
+    if most is not None:
         total = workers + sum(_workers(one, scope) for one in others)
-        yield from _above("QuotaExceeded", "workers in one cluster", workers, allowed.max_nodes_per_cluster)
-        yield from _above("QuotaExceeded", "clusters of the team", len(others) + 1, allowed.max_clusters)
-        yield from _above("QuotaExceeded", "workers of the team", total, allowed.max_total_nodes)
+        yield from _above("QuotaExceeded", "worker", "in one cluster", workers, most.max_nodes_per_cluster)
+        yield from _above("QuotaExceeded", "cluster", "of the team", len(others) + 1, most.max_clusters)
+        yield from _above("QuotaExceeded", "worker", "of the team", total, most.max_total_nodes)
         together = [scope.settings, *(_settings(one, scope) for one in others)]
-        yield from (("QuotaExceeded", problem) for problem in exceeded_sizes(allowed, together))
+        yield from (("QuotaExceeded", problem) for problem in exceeded_sizes(most, together))
     yield from _environment(scope, others)
 
 
@@ -66,11 +66,11 @@ def _environment(scope: Scope, others: list[TenantCluster]) -> Iterator[tuple[st
         return
     same = [one for one in others if one.metadata.labels.get(names.ENVIRONMENT) == wanted]
     limits, member = environment.limits, _member(scope.cluster)
-    yield from _above("EnvQuotaExceeded", f"clusters in {wanted}", len(same) + 1, limits.max_clusters or None)
+    yield from _above("EnvQuotaExceeded", "cluster", f"in {wanted}", len(same) + 1, limits.max_clusters or None)
     if member:
         own = sum(_member(one) == member for one in same) + 1
         yield from _above(
-            "PerMemberCapExceeded", f"clusters of {member} in {wanted}", own, limits.max_clusters_per_member or None
+            "PerMemberCapExceeded", "cluster", f"of {member} in {wanted}", own, limits.max_clusters_per_member or None
         )
 
 
@@ -118,6 +118,6 @@ def _member(cluster: TenantCluster) -> str:
     return (annotations.get(names.OWNER) or annotations.get(names.CREATOR) or "").lower()
 
 
-def _above(reason: str, what: str, count: int, limit: int | None) -> Iterator[tuple[str, str]]:
+def _above(reason: str, noun: str, where: str, count: int, limit: int | None) -> Iterator[tuple[str, str]]:
     if limit is not None and count > limit:
-        yield reason, f"{count} {what}, and {limit} are allowed"
+        yield reason, f"{count} {noun if count == 1 else f'{noun}s'} {where}, and {allowed(limit)}"

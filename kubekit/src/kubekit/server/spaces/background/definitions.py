@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -10,7 +10,6 @@ import msgspec
 from kubekit.errors import NotFound
 from kubekit.model.resource import Object
 from kubekit.server.kinds import crds
-from kubekit.server.objects.damage import passing_over
 from kubekit.server.objects.long_work import LARGE
 from kubekit.server.objects.request import DeleteOptions, Target, WriteOptions
 from kubekit.server.objects.resource import Resource
@@ -39,14 +38,12 @@ class Definitions:
         use it at once."""
         self.worker: Worker[str] = Worker("definitions", self._settle, space.clock)
 
-    def load(self, rows: Iterable[Row]) -> None:
-        """Serve the definitions that are stored, and go on with those that are not established or are to go."""
-        for row in rows:
-            with passing_over(self._kind.storage_key, row.key):
-                definition = self._space.undamaged(self._kind, row)
-                self.offer(definition)
-                if "deletionTimestamp" in definition["metadata"] or not _is_established(definition):
-                    self.worker.add(row.key)
+    def load(self, row: Row) -> None:
+        """Serve a definition that is stored, or go on with one that is not established or is to go."""
+        definition = self._space.undamaged(self._kind, row)
+        self.offer(definition)
+        if "deletionTimestamp" in definition["metadata"] or not _is_established(definition):
+            self.worker.add(row.key)
 
     def see(self, event: Event) -> None:
         name = event.key

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from kubekit.errors import AlreadyExists, ApiError, NotFound
@@ -70,12 +69,11 @@ class Namespaces:
         self._space, self._authority = space, authority
         self.worker: Worker[str] = Worker("namespaces", self._settle, space.clock)
 
-    def load(self, rows: Iterable[Row]) -> None:
-        """Learn which namespaces are stored, and go on with what is not finished."""
-        for row in rows:
-            self._space.namespaces[row.key] = is_ending = b'"deletionTimestamp"' in row.value
-            if is_ending or not is_furnished(self._space.store, self._space.name, row.key):
-                self.worker.add(row.key)
+    def load(self, row: Row) -> None:
+        """Learn of a namespace that is stored, and go on with one that is not finished."""
+        self._space.namespaces[row.key] = is_ending = b'"deletionTimestamp"' in row.value
+        if is_ending or not is_furnished(self._space.store, self._space.name, row.key):
+            self.worker.add(row.key)
 
     def see_namespace(self, event: Event) -> None:
         meta = event.object["metadata"]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
+import msgspec
+
+from kubekit.clock import give_way
 from kubekit.model.resource import Object
 from kubekit.model.selectors import LabelSelector
 from kubekit.server.access.rules import aggregated_rules, gathered_by
@@ -19,8 +22,8 @@ from kubekit.server.store.rows import Row
 from .worker import Worker
 
 _RBAC = "rbac.authorization.k8s.io"
-_GATHERER = "clusterrole-aggregation-controller"
 _GATHERS = b'"aggregationRule"'
+_GATHERER = "clusterrole-aggregation-controller"
 
 
 class Aggregation:
@@ -37,27 +40,33 @@ class Aggregation:
         seen = [one for one in (event.object, event.previous) if one is not None]
         if any(one.get("aggregationRule") for one in seen):
             self._selectors = None
-            self.worker.add("")
-        elif any(self._is_gathered(one["metadata"].get("labels")) for one in seen):
+        if self._selectors is None or any(_is_gathered(self._selectors, one["metadata"].get("labels")) for one in seen):
             self.worker.add("")
 
-    def _is_gathered(self, labels: Mapping[str, str] | None) -> bool:
-        if self._selectors is None:
-            rows = self._space.store.rows(self._space.name, f"{_RBAC}/clusterroles")
-            gathering = [row.decode() for row in rows if _GATHERS in row.value]
-            self._selectors = [selector for role in gathering for selector in gathered_by(role)]
-        return any(selector.matches(labels) for selector in self._selectors)
-
-    async def _gather(self, _: str) -> None:
+    async def _gather(self, _key: str) -> None:
         kind = self._space.kinds.at(_RBAC, "v1", "clusterroles")
         assert kind is not None
-        rows = self._space.store.page(self._space.bucket(kind)).rows
-        roles = [role for role in (self._read(kind, row) for row in rows) if role is not None]
-        for role in roles:
-            if role.get("aggregationRule"):
-                rules = aggregated_rules(role, roles)
-                if rules != (role.get("rules") or []):
-                    await self._write(kind, role["metadata"]["name"], rules)
+        found, _ = await self._roles(kind, lambda row: _GATHERS in row.value)
+        gathering = [role for role in found if role.get("aggregationRule")]
+        selectors = self._selectors = [selector for role in gathering for selector in gathered_by(role)]
+        gathered, size = await self._roles(kind, lambda row: _is_gathered(selectors, _labels_in(row.value)))
+        for role in gathering:
+            rules = await self._space.bench.do(size, aggregated_rules, role, gathered)
+            if rules != (role.get("rules") or []):
+                await self._write(kind, role["metadata"]["name"], rules)
+
+    async def _roles(self, kind: Resource, matters: Callable[[Row], bool]) -> tuple[list[Object], int]:
+        """Those that matter and are not damaged, and how many bytes they are. Others have a turn in between, and those
+        that do not matter are never taken apart: there may be very many."""
+        roles: list[Object] = []
+        size = 0
+        for rows in self._space.stored(kind.storage_key):
+            for row in filter(matters, rows):
+                if (role := self._read(kind, row)) is not None:
+                    roles.append(role)
+                    size += len(row.value)
+            await give_way()
+        return roles, size
 
     def _read(self, kind: Resource, row: Row) -> Object | None:
         """One that was damaged gathers nothing, and is not gathered."""
@@ -92,3 +101,26 @@ def _record_gathered(role: Object, api_version: str, now: str) -> None:
     }
     kept = [one for one in others if one["fieldsV1"]]
     role["metadata"]["managedFields"] = [mine, *kept] if role["rules"] else kept
+
+
+def _is_gathered(selectors: Iterable[LabelSelector], labels: Mapping[str, str] | None) -> bool:
+    return any(selector.matches(labels) for selector in selectors)
+
+
+class _Metadata(msgspec.Struct):
+    labels: dict[str, str] | None = None
+
+
+class _Head(msgspec.Struct):
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+
+
+_head = msgspec.json.Decoder(_Head)
+
+
+def _labels_in(value: bytes) -> dict[str, str] | None:
+    try:
+        return _head.decode(value).metadata.labels
+    except msgspec.ValidationError:
+        # It was damaged, and is not gathered.
+        return None

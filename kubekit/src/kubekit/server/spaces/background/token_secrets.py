@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable
 from contextlib import suppress
 
 from kubekit.errors import NotFound
@@ -33,10 +32,9 @@ class TokenSecrets:
         self._space, self._issuer, self._authority = space, issuer, authority
         self.worker: Worker[str] = Worker("token secrets", self._fill, space.clock)
 
-    def load(self, rows: Iterable[Row]) -> None:
-        for row in rows:
-            if _ASKS_FOR_TOKEN in row.value:
-                self.worker.add(row.key)
+    def load(self, row: Row) -> None:
+        if _ASKS_FOR_TOKEN in row.value:
+            self.worker.add(row.key)
 
     def see(self, event: Event) -> None:
         if event.change is not Change.DELETED and _ASKS_FOR_TOKEN in event.value:
