@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,25 @@ async def test_a_staged_write_is_latest_before_it_is_readable(store: Store) -> N
     assert store.latest(world.bucket, "ns/a") is not None
     await pending
     assert store.get(world.bucket, "ns/a") is not None
+
+
+async def test_nobody_reads_what_was_not_told_yet(store: Store) -> None:
+    """Not even when it is on disk: a kind that is established is offered by then, and a right holds."""
+    world = World(store)
+    told: list[int] = []
+    store.listen(lambda event: told.append(event.revision))
+    first = await world.put("ns/a", "old")
+    pending = asyncio.ensure_future(world.put("ns/a", "new"))
+    for _ in range(2):
+        await asyncio.sleep(0)
+    # The thread that writes has all the time it needs; the event loop, which would be told, has none.
+    time.sleep(0.1)  # noqa: ASYNC251 - on purpose
+    page = store.page(world.bucket)
+    assert ([row.revision for row in page.rows], page.revision) == (told[-1:], told[-1])
+    assert [event.revision for event in store.events(world.bucket, "", first)] == told[1:]
+    second = await pending
+    assert [row.revision for row in store.page(world.bucket).rows] == [second]
+    assert [event.revision for event in store.events(world.bucket, "", first)] == told[1:] == [second]
 
 
 async def test_a_group_of_any_size_is_stored_whole(tmp_path: Path) -> None:

@@ -29,7 +29,8 @@ def page(bucket: int, low: str, high: str, revision: int, *, current: bool) -> t
 EVENTS = (
     "SELECT r.revision, r.key, r.change, r.checksum, r.value, p.value FROM revisions r"
     " LEFT JOIN revisions p ON p.revision = r.previous"
-    " WHERE r.revision > ? AND r.bucket = ? AND r.key >= ? AND r.key < ? AND r.change < 3 ORDER BY r.revision LIMIT ?"
+    " WHERE r.revision > ? AND r.revision <= ? AND r.bucket = ? AND r.key >= ? AND r.key < ? AND r.change < 3"
+    " ORDER BY r.revision LIMIT ?"
 )
 """What happened in a range of keys, with the version before."""
 

@@ -134,7 +134,8 @@ class Store:
         self._read.execute("BEGIN")
         try:
             newest = database.newest_revision(self._read)
-            at = revision or max(newest, 1)
+            # What is durable and was not told yet is nothing yet: whoever is to act upon it has not heard of it.
+            at = revision or max(self.committed, 1)
             if at < self.compacted:
                 raise too_old(at, self.compacted)
             query, values = queries.page(bucket, low, high, at, current=at >= newest)
@@ -202,7 +203,7 @@ class Store:
         """What happened under `prefix` after a revision, up to `limit` events or about `size` bytes. Raises Expired."""
         if after < self.compacted:
             raise too_old(after, self.compacted)
-        values = (after, bucket, prefix, queries.after_prefix(prefix), limit)
+        values = (after, self.committed, bucket, prefix, queries.after_prefix(prefix), limit)
         events = self._beginnings(bucket, prefix, after)
         for number, key, change, checksum, value, previous in self._read.execute(queries.EVENTS, values):
             events.append(Event(number, bucket, key, Change(change), intact(number, checksum, value), previous))
