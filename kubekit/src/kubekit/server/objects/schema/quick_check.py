@@ -98,6 +98,9 @@ class _Rewriter:
             whole = is_integral(limit) and abs(limit) <= _SAFE_INTEGER
             if not whole and (exact or exclusive or bound == "multipleOf" or source.get("type") != "number"):
                 raise Unsupported
+            if bound == "multipleOf" and source.get("type") != "integer":
+                # Of a large floating-point number, Go says that it is a multiple of nothing.
+                raise Unsupported
             if exclusive:
                 written[f"exclusive{bound.capitalize()}"] = limit
             elif bound == "multipleOf":
