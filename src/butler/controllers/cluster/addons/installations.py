@@ -30,7 +30,7 @@ _LOOK_AGAIN = timedelta(minutes=10)
 _LOOK_AFTER = timedelta(minutes=10)
 """How often to look after what is installed, about."""
 _SOONEST, _LATEST = 1.0, 60.0
-"""Seconds until the next look at what was written and does not work yet: as many as it took so far, within these."""
+"""Seconds until the next look at what was written and does not work: as many as it took so far, within these."""
 
 Install = Callable[[Sequence[Addon]], Coroutine[Any, Any, Sequence[Seen]]]
 Remove = Callable[[ObservedAddon], Awaitable[None]]
@@ -55,7 +55,7 @@ class _Place:
     rests: dict[str, _Rest] = field(default_factory=dict)
     """By name, what could not be installed or removed, and when to try that again."""
     awaited: dict[str, tuple[Addon, float]] = field(default_factory=dict)
-    """By name, what was written and does not work yet, and since when."""
+    """By name, what was written and does not work, or not yet, and since when."""
     look_at: float | None = None
     """When to look after everything that is there."""
     await_at: float = 0.0
@@ -241,7 +241,7 @@ class Installations:
         """What is known of an addon now, and when to look at it again."""
         now = self._clock.monotonic()
         _, since = place.awaited.pop(wanted.name, (None, now))
-        if seen.state is AddonState.INSTALLING and not seen.outdated:
+        if seen.state in (AddonState.INSTALLING, AddonState.DEGRADED) and not seen.outdated:
             place.awaited[wanted.name] = wanted, since
             place.await_at = now + min(max(now - since, _SOONEST), _LATEST)
         place.found[wanted.name] = seen_as(wanted, seen)
