@@ -229,7 +229,7 @@ async def test_what_waits_for_something_else_is_installed_later(world: World) ->
 
 
 async def test_what_is_there_is_looked_after_about_every_ten_minutes(world: World) -> None:
-    times = []
+    times: list[float] = []
     while len(times) < 20:
         before = len(world.helm.looked_at)
         await world.look(CILIUM, TRAEFIK)
@@ -319,6 +319,7 @@ async def test_what_came_of_it_is_kept_until_the_status_says_it(world: World) ->
     world.helm.may_end.set()
     await world.begin()
     (found,) = world.installations.news("a/shop", ()).values()
+    assert found is not None
     assert world.installations.news("a/shop", ()) == {"cilium": found}
     assert world.installations.news("a/shop", (found,)) == {}
     assert world.states() == {}

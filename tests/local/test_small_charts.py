@@ -14,11 +14,12 @@ import pytest
 
 from butler.api.cluster import ObservedAddon, TenantCluster
 from butler.engines.core import Secret
-from butler.engines.tenants import admin_kubeconfig_secret, kubeconfig_in, over_https
+from butler.engines.tenants import admin_kubeconfig_secret, kubeconfig_in
 from butler.local.home import Home
 from butler.local.platform import Options, Platform, running
 from butler.simulation.delays import NONE
 from kubekit.client import kubeconfig
+from kubekit.client.http import HttpClient
 from kubekit.client.protocol import Client, Selection
 from kubekit.clock import SystemClock
 from kubekit.errors import NotFound
@@ -106,7 +107,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
         assert inside is not None
         content = kubeconfig_in(await platform.client.get(Secret, admin_kubeconfig_secret(NAME), inside))
         (tmp_path / "kubeconfig").write_bytes(content)
-        async with over_https(kubeconfig.self_contained(content, "test")) as tenant:
+        async with HttpClient(kubeconfig.self_contained(content, "test")) as tenant:
             yield World(platform, clock, tmp_path, tenant)
 
 

@@ -132,8 +132,8 @@ class Kubelets:
             if ready:
                 available = {"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"}
                 counts = ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas")
-                status = {**dict.fromkeys(counts, one["spec"]["replicas"]), "conditions": [available]}
-                await self._tell(DEPLOYMENT, one, status)
+                told: dict[str, Any] = dict.fromkeys(counts, one["spec"]["replicas"])
+                await self._tell(DEPLOYMENT, one, {**told, "conditions": [available]})
 
     async def _tell(self, kind: Address, one: Any, status: dict[str, Any]) -> None:
         wanted = {**status, "observedGeneration": one["metadata"]["generation"]}
