@@ -47,7 +47,8 @@ format: $(DEV) ## Bring the code into shape
 generate: $(DEV) ## Write what is derived from the types: CRDs and their reference
 	$(BIN)/python scripts/generate.py
 
-JOURNEYS := tests/docs tests/lives tests/advice tests/engines/helm tests/local/test_command_examples.py
+WITH_HELM := tests/engines/helm tests/addons/helm
+JOURNEYS := tests/docs tests/lives tests/advice $(WITH_HELM) tests/local/test_command_examples.py
 OTHER_SUITES := tests/attacks $(JOURNEYS)
 
 test: $(DEV) ## The suites of both houses, as far as they need no real cluster
@@ -78,10 +79,10 @@ testbed: ## Build the real Kubernetes programs that tests and bench compare with
 
 test-real: $(DEV) testbed ## The suite that needs real Kubernetes programs
 	cd kubekit && ../$(PYTEST) -m real $(ARGS) $(NONE_IS_FINE)
-	$(PYTEST) -m real --ignore tests/engines/helm $(ARGS) $(NONE_IS_FINE)
+	$(PYTEST) -m real $(WITH_HELM:%=--ignore %) $(ARGS) $(NONE_IS_FINE)
 
 test-helm: $(DEV) testbed ## Charts by Helm 3 and 4, on a real API server too
-	$(PYTEST) -m real tests/engines/helm $(ARGS)
+	$(PYTEST) -m real $(WITH_HELM) $(ARGS)
 
 e2e: $(DEV) ## Kubernetes' own end-to-end tests, on its API server and on ours; ARGS=embedded runs them on ours only
 	testbed/build etcd kube-apiserver kube-controller-manager e2e.test

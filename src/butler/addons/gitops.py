@@ -23,6 +23,7 @@ _AGAIN = 300.0
 """Seconds after which a cluster that had none of a kind's definition is asked again."""
 _MOST_CLUSTERS = 1000
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{0,99}")
+_VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+_-]{0,99}")
 _IN_CLUSTER = ("https://kubernetes.default.svc", "https://kubernetes.default.svc.cluster.local", "in-cluster")
 
 
@@ -96,7 +97,7 @@ def _of_flux(obj: Object) -> Iterator[Claim]:
         _text(spec.get("releaseName")) or usual,
         frozenset([target or meta["namespace"], _text(spec.get("storageNamespace")) or meta["namespace"]]),
         _text(newest.get("chartName")) or _text(chart.get("chart")),
-        _text(newest.get("chartVersion")) or _text(status.get("lastAttemptedRevision")),
+        _version(newest.get("chartVersion")) or _version(status.get("lastAttemptedRevision")),
         _flux_state(ready, has_run=any(_map(one).get("status") == "deployed" for one in _list(status.get("history")))),
         "suspended" if spec.get("suspend") is True else _word(ready.get("reason")),
     )
@@ -130,7 +131,7 @@ def _of_argo_cd(obj: Object) -> Iterator[Claim]:
             _text(helm.get("releaseName")) or meta["name"],
             frozenset([_text(destination.get("namespace")) or "default"]),
             _text(source.get("chart")),
-            _text(revisions[number]) if source.get("chart") and number < len(revisions) else "",
+            _version(revisions[number]) if source.get("chart") and number < len(revisions) else "",
             _argo_cd_state(status),
             _word(_map(status.get("health")).get("status")),
         )
@@ -158,6 +159,10 @@ def _list(value: Any) -> list[Any]:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _version(value: Any) -> str:
+    return value if isinstance(value, str) and _VERSION.fullmatch(value) else ""
 
 
 def _word(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from dataclasses import fields, replace
@@ -13,10 +14,11 @@ from typing import Any
 from butler.addons.installer import HelmInstaller
 from butler.addons.model import Addon, Seen
 from butler.engines.helm.protocol import Cluster, Place, Release
-from kubekit.client.protocol import Selection
+from kubekit.client.protocol import Client, Selection
 from kubekit.clock import SystemClock
 from kubekit.errors import NotFound
 from kubekit.model.resource import Address, Object
+from kubekit.runtime.client_wrapper import Call, Go, WrappedClient
 from tests.engines.helm import charts
 from tests.engines.helm.world import World
 
@@ -105,3 +107,15 @@ class Site:
             await self.cluster.client.get(kind, name, namespace if kind.namespaced else "")
             return True
         return False
+
+
+class Counted(WrappedClient):
+    """Counts requests by kind."""
+
+    def __init__(self, inner: Client) -> None:
+        super().__init__(inner)
+        self.calls = Counter[str]()
+
+    async def around(self, call: Call, go: Go) -> Any:
+        self.calls[call.address.kind] += 1
+        return await go()

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -14,11 +12,9 @@ from butler.addons.model import AddonState
 from butler.engines.helm.protocol import Cluster
 from butler.simulation.workloads.tenants import Workloads
 from kubekit.client.http import HttpClient
-from kubekit.client.protocol import Client
 from kubekit.errors import ServiceUnavailable
 from kubekit.model.resource import Object
-from kubekit.runtime.client_wrapper import Call, Go, WrappedClient
-from tests.addons.helm.site import Site
+from tests.addons.helm.site import Counted, Site
 from tests.engines.helm import charts
 from tests.engines.helm.world import CONFIG_MAP, DEPLOYMENT, GADGET, SECRET
 from tests.simulation.workloads.world import NODES
@@ -186,18 +182,6 @@ async def test_a_cluster_that_does_not_answer_is_no_fault_of_addons(site: Site) 
             await site.installer.install(silent, [addon])
         with pytest.raises(ServiceUnavailable):
             await site.installer.remove(silent, addon.place)
-
-
-class Counted(WrappedClient):
-    """Counts requests by kind."""
-
-    def __init__(self, inner: Client) -> None:
-        super().__init__(inner)
-        self.calls = Counter[str]()
-
-    async def around(self, call: Call, go: Go) -> Any:
-        self.calls[call.address.kind] += 1
-        return await go()
 
 
 async def test_looking_costs_no_run_of_helm_and_few_requests(site: Site) -> None:

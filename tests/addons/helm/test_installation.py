@@ -204,7 +204,9 @@ async def test_where_a_driver_is_not_named_every_served_volume_counts(site: Site
             await let_go(site, name)
 
 
-async def test_a_namespace_allows_what_the_addon_needs_and_keeps_what_others_said(site: Site) -> None:
+async def test_a_namespace_allows_what_the_addon_needs_and_keeps_what_others_said(
+    site: Site, setup: tuple[str, str]
+) -> None:
     enforce = "pod-security.kubernetes.io/enforce"
 
     async def label(namespace: str) -> str | None:
@@ -214,9 +216,9 @@ async def test_a_namespace_allows_what_the_addon_needs_and_keeps_what_others_sai
     await site.installed(site.addon("web", privileged=True))
     assert await label("addons") == "privileged"
     for name, said, privileged, expected in (
-        ("addons-b", {enforce: "baseline"}, True, "baseline"),
-        ("addons-c", {"team": "x"}, True, "privileged"),
-        ("addons-d", {}, False, None),
+        (f"addons-b-{setup[0]}", {enforce: "baseline"}, True, "baseline"),
+        (f"addons-c-{setup[0]}", {"team": "x"}, True, "privileged"),
+        (f"addons-d-{setup[0]}", {}, False, None),
     ):
         try:
             await site.make_namespace(name, **said)

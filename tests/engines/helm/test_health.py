@@ -9,16 +9,21 @@ import pytest
 from butler.engines.helm.objects.health import has_health, unready
 from butler.engines.helm.objects.live import Found
 from butler.engines.helm.objects.manifest import ref_of
+from butler.engines.helm.protocol import Unready
 from butler.engines.helm.redaction import Redaction
 from kubekit.model.resource import Address
 from tests.engines.helm import charts
 from tests.engines.helm.world import DEPLOYMENT, World
 
 
-def problem(kind: str, status: dict[str, Any], api: str = "apps/v1", **spec: Any) -> str | None:
+def judged(kind: str, status: dict[str, Any], api: str = "apps/v1", **spec: Any) -> Unready | None:
     obj = {"apiVersion": api, "kind": kind, "metadata": {"name": "x", "generation": 2}, "spec": spec, "status": status}
     assert has_health(obj)
-    found = unready(Found(ref_of(obj), obj, Address.of(api, kind), obj), Redaction({"token": "s3cret"}))
+    return unready(Found(ref_of(obj), obj, Address.of(api, kind), obj), Redaction({"token": "s3cret"}))
+
+
+def problem(kind: str, status: dict[str, Any], api: str = "apps/v1", **spec: Any) -> str | None:
+    found = judged(kind, status, api, **spec)
     return None if found is None else f"{found.message}{' !' if found.failed else ''}"
 
 
@@ -119,3 +124,14 @@ async def test_a_release_waits_for_its_workloads(world: World, workloads: object
     await world.deploy({"replicas": 2}, wait=True)
     assert await world.helm.health(world.cluster, world.place) == ()
     assert (await world.get(DEPLOYMENT, "web") or {})["status"]["readyReplicas"] == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "expected"),
+    [("DaemonSet", SEEN, True), ("DaemonSet", {}, False), ("DaemonSet", {**ON_NODES, "numberAvailable": 1}, False),
+     ("Deployment", SEEN, False)],
+)  # fmt: skip
+def test_what_only_lacks_nodes_says_so(kind: str, status: dict[str, Any], expected: bool) -> None:
+    found = judged(kind, status)
+    assert found is not None
+    assert found.nodeless is expected

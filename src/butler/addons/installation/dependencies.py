@@ -12,5 +12,6 @@ def ordered(addons: Sequence[Addon]) -> tuple[list[Addon], list[Addon]]:
     left, done = {one.name: one for one in addons}, []
     while ready := [one for one in left.values() if not left.keys() & set(one.depends_on)]:
         done += ready
-        left = {name: one for name, one in left.items() if one not in ready}
+        for one in ready:
+            del left[one.name]
     return done, list(left.values())

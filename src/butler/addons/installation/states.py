@@ -11,7 +11,7 @@ from butler.engines.helm.records import Record, ReleaseStatus
 
 from ..model import Addon, AddonState, Seen
 
-_MOST = 3
+_MOST, _LONGEST = 3, 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ def judged(addon: Addon, unready: Sequence[Unready], *, is_new: bool) -> Verdict
 
 
 def listed(found: Sequence[Unready] | Sequence[Difference]) -> str:
-    """The first few of them."""
+    """The first few of them, of each no more than anybody reads: names and fields are what others made them."""
     more = f", and {len(found) - _MOST} more" if len(found) > _MOST else ""
-    return f"{'; '.join(map(str, found[:_MOST]))}{more}"
+    return f"{'; '.join(str(one)[:_LONGEST] for one in found[:_MOST])}{more}"
 
 
 def seen(addon: Addon, record: Record | None, verdict: Verdict) -> Seen:
