@@ -34,13 +34,21 @@ SECTIONS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 _ACCOUNT_KEY = {"client_email": "a@b", "private_key": SECRET, "token_uri": "https://t", "type": "service_account"}
+_KUBECONFIG = {
+    "apiVersion": "v1",
+    "kind": "Config",
+    "clusters": [{"name": "hv", "cluster": {"server": "https://harvester.example.com"}}],
+    "users": [{"name": "narrow", "user": {"token": SECRET}}],
+    "contexts": [{"name": "here", "context": {"cluster": "hv", "user": "narrow"}}],
+    "current-context": "here",
+}
 ACCOUNTS: dict[str, dict[str, str]] = {
     "aws": {"accessKeyID": "AKIA", "secretAccessKey": SECRET},
     "azure": {"clientID": "narrow", "clientSecret": SECRET},
     "gcp": {"serviceAccountKey": json.dumps(_ACCOUNT_KEY)},
     "nutanix": {"username": "narrow", "password": SECRET},
     "proxmox": {"token": "narrow@pve!k8s", "secret": SECRET},
-    "harvester": {"kubeconfig": f"apiVersion: v1\nkind: Config\n# {SECRET}\n"},
+    "harvester": {"kubeconfig": json.dumps(_KUBECONFIG)},
 }
 """What the Secret of an account for clusters has."""
 

@@ -81,12 +81,12 @@ def test_proxmox_has_settings_for_both() -> None:
     assert made("proxmox-csi-plugin", "proxmox") == ("csi-proxmox/proxmox-cloud-config", data)
 
 
-def test_harvester_has_a_kubeconfig() -> None:
-    place, data = made("harvester-csi-driver", "harvester")
-    assert (place, data) == (
-        "kube-system/harvester-cloud-config",
-        {"cloud-provider-config": ACCOUNTS["harvester"]["kubeconfig"]},
-    )
+def test_harvester_has_a_kubeconfig_that_leads_to_the_vms() -> None:
+    place, data = made("harvester-csi-driver", "harvester", namespace="vms")
+    assert place == "kube-system/harvester-cloud-config"
+    written, given = yaml.safe_load(data["cloud-provider-config"]), json.loads(ACCOUNTS["harvester"]["kubeconfig"])
+    assert written["contexts"][0]["context"] == {"cluster": "hv", "user": "narrow", "namespace": "vms"}
+    assert (written["users"], written["clusters"]) == (given["users"], given["clusters"])
 
 
 @pytest.mark.parametrize("entry", [one for one in ENTRIES if one.providers], ids=lambda one: one.name)

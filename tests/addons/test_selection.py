@@ -75,7 +75,7 @@ def test_others_can_be_chosen() -> None:
         ("proxmox", False, {"longhorn", "metallb"}),
         ("proxmox", True, {"proxmox-cloud-controller-manager", "proxmox-csi-plugin", "metallb"}),
         ("harvester", False, {"longhorn", "metallb"}),
-        ("harvester", True, {"longhorn", "metallb"}),
+        ("harvester", True, {"harvester-csi-driver", "metallb"}),
     ],
 )
 def test_the_infrastructure_brings_what_it_has(name: str, account: bool, expected: set[str]) -> None:
@@ -94,7 +94,7 @@ def test_nodes_wait_for_a_cloud_controller_only_where_there_is_one(name: str, ac
     assert bool(found) is needs_cloud_controller(cluster(), provider(name, account=account))
 
 
-@pytest.mark.parametrize("name", SECTIONS)
+@pytest.mark.parametrize("name", sorted(SECTIONS.keys() - {"harvester"}))
 def test_a_cluster_without_an_external_cloud_provider_has_nothing_of_the_cloud(name: str) -> None:
     account = name != "simulated"
     spec: dict[str, Any] = {"controlPlane": {"externalCloudProvider": False}}

@@ -122,6 +122,11 @@ def test_an_image_uuid_that_is_none_is_a_name() -> None:
     assert (section.image_uuid, section.image) == (None, Entity(name="talos-1.9"))
 
 
+def test_the_account_for_clusters_is_beside_its_config_too() -> None:
+    config = made("ProviderConfig", "provider: aws\naws: {region: eu-west-1}\nclusterCredentialsRef: {name: s}")
+    assert config.spec.cluster_credentials_ref == SecretRef(name="s", namespace="home")
+
+
 def test_equal_spellings_are_accepted() -> None:
     config = made("ProviderConfig", "provider: aws\ntype: aws\naws: {region: eu-west-1}\ncredentialsRef: {name: s}")
     assert config.spec.provider is ProviderType.AWS

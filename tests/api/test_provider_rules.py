@@ -102,6 +102,8 @@ async def test_one_key_is_not_enough_where_several_are_needed(space: MemorySpace
     assert await refusals(space, spec_for(kind, **reference)) == [("spec.credentialsRef.key", said)]
     nested = spec_for(kind, **{kind: {**SECTIONS[kind], **reference}})
     assert await refusals(space, nested) == [(f"spec.{kind}.credentialsRef.key", said)]
+    theirs = spec_for(kind, clusterCredentialsRef=reference["credentialsRef"])
+    assert await refusals(space, theirs) == [("spec.clusterCredentialsRef.key", said)]
 
 
 async def test_a_subnet_of_azure_by_its_id_says_the_network_too(space: MemorySpace) -> None:

@@ -129,6 +129,9 @@ def document(kind: type[Resource], path: str, value: Any) -> Any:
     made = at(Field("spec", schema), path.split(".")[1:], value)
     if kind.address.kind == "ProviderConfig":
         made |= {"provider": "local" if path.startswith("spec.local") else "simulated"}
+        if "nutanix" in made:
+            made |= {"provider": "nutanix", "credentialsRef": {"name": "login"}}
+            made["nutanix"] |= {"endpoint": "https://prism.example.com", "clusterUUID": "a", "subnetUUID": "b"}
         if "poolRefs" in path:
             made["network"]["mode"] = "ipam"
     return made

@@ -84,6 +84,7 @@ def test_a_config_that_names_no_secret_is_of_no_interest(guarded: None, kubectl:
         {"credentialsRef": {"name": "other"}},
         {"credentialsRef": {"namespace": "kube-system"}},
         {"credentialsRef": None, "proxmox": {"credentialsRef": {"name": "login"}}},
+        {"clusterCredentialsRef": {"name": "other"}},
         {"provider": "external", "proxmox": None, "external": {"name": "mine", "settings": {"url": "https://evil"}}},
     ],
     ids=str,

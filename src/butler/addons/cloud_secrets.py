@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import msgspec
+import yaml
 from msgspec import structs
 
 from butler.api.credentials import canonical_keys
@@ -16,6 +17,7 @@ from butler.errors import CredentialsInvalid
 from butler.providers.aws import section as aws_section
 from butler.providers.azure import section as azure_section
 from butler.providers.gcp import section as gcp_section
+from butler.providers.harvester import section as harvester_section
 from butler.providers.nutanix import section as nutanix_section
 from butler.providers.proxmox import section as proxmox_section
 from kubekit.model.resource import Object
@@ -123,10 +125,17 @@ def _proxmox(namespace: str) -> Callable[[ProviderConfig, Credentials], Object]:
 
 
 def _harvester(config: ProviderConfig, credentials: Credentials) -> Object:
-    kubeconfig = credentials.get("kubeconfig", "")
-    if not kubeconfig.strip():
-        raise _refused(config, "kubeconfig is missing")
-    return _secret(harvester.SECRET, _SYSTEM, {"cloud-provider-config": kubeconfig})
+    namespace = harvester_section.settings(config, credentials).namespace
+    document: Any = yaml.safe_load(credentials["kubeconfig"])
+    wanted = (config.spec.harvester.context if config.spec.harvester else None) or document["current-context"]
+    # Volumes are looked for where the context says, and are where the VMs are.
+    chosen = next(one for one in document["contexts"] if one["name"] == wanted)
+    told = {**document, "current-context": wanted, "contexts": [_in_namespace(chosen, namespace)]}
+    return _secret(harvester.SECRET, _SYSTEM, {harvester.KEY: yaml.safe_dump(told)})
+
+
+def _in_namespace(context: Any, namespace: str) -> Any:
+    return {**context, "context": {**context["context"], "namespace": namespace}}
 
 
 _SECRETS: dict[str, Callable[[ProviderConfig, Credentials], Object]] = {

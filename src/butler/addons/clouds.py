@@ -9,7 +9,7 @@ from butler.api.cluster import TenantCluster
 from butler.api.provider import ProviderConfig
 from butler.api.sections.nutanix import NutanixSection
 
-from .builtin import aws, azure, gcp, nutanix, proxmox
+from .builtin import aws, azure, gcp, harvester, nutanix, proxmox
 
 CONTROLLERS = {
     "aws": aws.CONTROLLER,
@@ -25,6 +25,7 @@ _STORAGE = {
     "gcp": gcp.STORAGE,
     "nutanix": nutanix.STORAGE,
     "proxmox": proxmox.STORAGE,
+    "harvester": harvester.STORAGE,
 }
 _TELL_NODES = {"aws", "azure", "gcp"}
 """Where nodes learn who they are without an account of the cluster's."""
@@ -53,12 +54,15 @@ def controller(cluster: TenantCluster, provider: ProviderConfig | None) -> str |
 
 def storage(cluster: TenantCluster, provider: ProviderConfig | None) -> str | None:
     """The CSI driver of the infrastructure, where the cluster can use it."""
-    if not needs_cloud_controller(cluster, provider) or not _has_account(provider):
+    name = _name(provider)
+    if name not in _STORAGE or not _has_account(provider):
+        return None
+    if name in CONTROLLERS and not needs_cloud_controller(cluster, provider):
         return None
     section = provider.spec.nutanix if provider is not None else None
     if section is not None and not (section.prism_element and container(section)):
         return None
-    return _STORAGE[_name(provider)]
+    return _STORAGE[name]
 
 
 def container(section: NutanixSection) -> str:

@@ -1,26 +1,34 @@
-"""What clusters on Harvester can have.
+"""What clusters on Harvester can have where the ProviderConfig has an account for clusters, a kubeconfig.
 
 There is no cloud controller: Cluster API's KubeVirt provider gives nodes their providerIDs itself, and Harvester's own
-controller would give them others. Nor is the CSI driver part of a cluster by itself: the chart ties its controllers to
-nodes of a control plane, which no value takes back."""
+controller would give them others. The chart of the CSI driver is our own: upstream's ties its controllers to nodes of a
+control plane, which no value takes back."""
 
 from __future__ import annotations
 
-from .entry import COUNT, MAP, TEXT, Entry, fields
+from ..bundled import REPOSITORY
+from .entry import ANYWHERE, COUNT, FLAG, MAP, OBJECTS, TEXT, Entry, fields
 
-STORAGE, SECRET = "harvester-csi-driver", "harvester-cloud-config"
+STORAGE, SECRET, KEY = "harvester-csi-driver", "harvester-cloud-config", "cloud-provider-config"
 
 ENTRIES = (
     Entry(
-        STORAGE, "Harvester CSI driver", "storage", "0.1.31", "https://charts.harvesterhci.io",
-        "Volumes of Harvester. Its controllers run only on nodes that carry the label of a control plane, so"
-        " somebody has to put node-role.kubernetes.io/control-plane=true on some workers first.",
+        STORAGE, "Harvester CSI driver", "storage", "0.1.0", REPOSITORY,
+        "Volumes of Harvester; needs an account for clusters.",
         namespace="kube-system", providers=("harvester",), tier="infrastructure",
         documentation="https://docs.harvesterhci.io", source="https://github.com/harvester/harvester-csi-driver",
-        values={"cloudConfig": {"secretName": SECRET}, "hostStorageClass": "$(provider.storageClass)"},
+        values={
+            "cloudConfig": {"secretName": SECRET},
+            "hostStorageClass": "$(provider.storageClass)",
+            "controller": {"replicas": "$(cluster.smallReplicas)", "tolerations": ANYWHERE},
+        },
         schema=fields(
-            cloudConfig=fields(secretName=TEXT, hostPath=TEXT), hostStorageClass=TEXT, replicasCount=COUNT,
-            tolerations={"type": "array"}, resources=MAP,
+            images=MAP,
+            cloudConfig=fields(secretName=TEXT),
+            hostStorageClass=TEXT,
+            controller=fields(replicas=COUNT, tolerations=OBJECTS, resources=MAP),
+            node=fields(tolerations=OBJECTS, resources=MAP),
+            storageClass=fields(create=FLAG, name=TEXT, isDefault=FLAG),
         ),
     ),
 )  # fmt: skip

@@ -28,7 +28,6 @@ ENTRIES = (
             "tolerations": EVERYWHERE,
             # No two of them on one node.
             "operator": {"replicas": "$(cluster.smallReplicas)", "tolerations": ANYWHERE},
-            "hubble": {"relay": {"enabled": True}},
         },
         schema=fields(
             kubeProxyReplacement=FLAG,
@@ -66,17 +65,14 @@ ENTRIES = (
     ),
     Entry(
         "longhorn", "Longhorn", "storage", "1.12.1", "https://charts.longhorn.io",
-        "Replicated volumes on the disks of the workers, which need iscsid, and an NFSv4 client for shared ones.",
+        "Replicated volumes on the disks of the workers, which need iscsid, and an NFSv4 client for shared ones."
+        " Removing it fails until its values have defaultSettings.deletingConfirmationFlag: volumes go with it.",
         namespace="longhorn-system", platform=True, conflicts=("linstor",), timeout="15m",
         also=("1.7.2",),
         documentation="https://longhorn.io/docs", source="https://github.com/longhorn/longhorn",
         values={
             "persistence": {"defaultClass": True, "defaultClassReplicaCount": "$(cluster.storageReplicas)"},
-            "defaultSettings": {
-                "defaultReplicaCount": "$(cluster.storageReplicas)",
-                # Without it, uninstalling fails.
-                "deletingConfirmationFlag": True,
-            },
+            "defaultSettings": {"defaultReplicaCount": "$(cluster.storageReplicas)"},
             "csi": {
                 "attacherReplicaCount": "$(cluster.smallReplicas)",
                 "provisionerReplicaCount": "$(cluster.smallReplicas)",
@@ -94,7 +90,8 @@ ENTRIES = (
             ),
             # Plain values in some releases of the chart, and JSON texts in others.
             defaultSettings=fields(
-                defaultReplicaCount={"type": ["integer", "string"]}, defaultDataPath=TEXT, backupTarget=TEXT
+                defaultReplicaCount={"type": ["integer", "string"]}, defaultDataPath=TEXT, backupTarget=TEXT,
+                deletingConfirmationFlag={"type": ["boolean", "string"]},
             ),
             csi=MAP,
             longhornUI=fields(replicas=COUNT),
@@ -164,7 +161,6 @@ ENTRIES = (
         documentation="https://kube-vip.io", source="https://github.com/kube-vip/kube-vip",
         values={
             "env": {"cp_enable": "false", "svc_enable": "true", "svc_election": "true", "vip_leaderelection": "false"},
-            "nodeSelector": {},
             "affinity": {"nodeAffinity": None},
             "tolerations": EVERYWHERE,
         },

@@ -21,7 +21,6 @@ ENTRIES = (
         values={
             # On the network of its host, so that it is there before the pod network is.
             "useDaemonSet": True,
-            "nodeSelector": {},
             "tolerations": EVERYWHERE,
             "enabledControllers": ["cloud-node", "cloud-node-lifecycle"],
             "config": _FEATURES,
