@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from tests.fields import catalogue_proofs, cluster_proofs, platform_proofs, provider_proofs
+from tests.fields import catalogue_proofs, cloud_account_proofs, cluster_proofs, platform_proofs, provider_proofs
 
-PROOFS = {**catalogue_proofs.PROOFS, **cluster_proofs.PROOFS, **platform_proofs.PROOFS, **provider_proofs.PROOFS}
+PROOFS = {
+    **catalogue_proofs.PROOFS,
+    **cloud_account_proofs.PROOFS,
+    **cluster_proofs.PROOFS,
+    **platform_proofs.PROOFS,
+    **provider_proofs.PROOFS,
+}
 REFUSALS = {**cluster_proofs.REFUSALS, **provider_proofs.REFUSALS}
 READ_BY_PEOPLE = frozenset(
     {
