@@ -44,7 +44,7 @@ class Helm:
         self.may_end = asyncio.Event()
         self.state, self.message = AddonState.HEALTHY, ""
         self.error: Exception | None = None
-        self.outdated, self.repaired = False, ""
+        self.outdated, self.repaired, self.lasting = False, "", False
         self.begun: list[list[str]] = []
         self.looked_at: list[list[str]] = []
         self.removed: list[str] = []
@@ -63,7 +63,15 @@ class Helm:
 
     def seen(self, addons: Sequence[Addon]) -> list[Seen]:
         return [
-            Seen(one.name, one.version, self.state, self.message, outdated=self.outdated, repaired=self.repaired)
+            Seen(
+                one.name,
+                one.version,
+                self.state,
+                self.message,
+                outdated=self.outdated,
+                repaired=self.repaired,
+                lasting=self.lasting,
+            )
             for one in addons
         ]
 
@@ -190,8 +198,8 @@ async def test_what_failed_is_tried_ever_more_rarely(world: World) -> None:
         await world.begin()
         began = world.clock.seconds
         await world.pass_by()
-        waited.append(round((world.clock.seconds - began) / 60))
-    assert waited == [1, 2, 4, 8, 10, 10]
+        waited.append(round(world.clock.seconds - began))
+    assert waited == [15, 30, 60, 120, 240, 480]
 
 
 async def test_what_is_written_and_does_not_work_yet_is_looked_at_until_it_does(world: World) -> None:
@@ -229,7 +237,7 @@ async def test_what_waits_for_something_else_is_installed_later(world: World) ->
 
 
 async def test_what_is_there_is_looked_after_about_every_ten_minutes(world: World) -> None:
-    times = []
+    times: list[float] = []
     while len(times) < 20:
         before = len(world.helm.looked_at)
         await world.look(CILIUM, TRAEFIK)
@@ -241,6 +249,18 @@ async def test_what_is_there_is_looked_after_about_every_ten_minutes(world: Worl
     gaps = [later - sooner for sooner, later in pairwise(times)]
     assert all(450 <= gap <= 750 for gap in gaps)
     assert len(set(gaps)) > 1, "not all at the same time"
+
+
+async def test_what_cannot_change_is_not_looked_at(world: World) -> None:
+    world.helm.lasting = True
+    world.helm.may_end.set()
+    await world.begin()
+    await world.look(CILIUM)
+    assert world.installations.again("a/shop") is None
+    await world.look(CILIUM, TRAEFIK)
+    await world.pass_by()
+    await world.look(CILIUM, TRAEFIK)
+    assert world.helm.looked_at == [["traefik"]]
 
 
 async def test_nothing_is_said_of_what_is_as_it_was(world: World) -> None:
@@ -319,6 +339,7 @@ async def test_what_came_of_it_is_kept_until_the_status_says_it(world: World) ->
     world.helm.may_end.set()
     await world.begin()
     (found,) = world.installations.news("a/shop", ()).values()
+    assert found is not None
     assert world.installations.news("a/shop", ()) == {"cilium": found}
     assert world.installations.news("a/shop", (found,)) == {}
     assert world.states() == {}

@@ -181,3 +181,17 @@ def test_a_kubeconfig_of_a_tenant_says_where_and_as_whom_and_no_more(name: str, 
     assert changed != KUBECONFIG
     with pytest.raises(InvalidConfiguration, match=rf'context "shop": {name}:'):
         tenant_config(changed, "kubeconfig", ENDPOINT)
+
+
+async def test_what_was_reached_is_known_by_the_version_of_its_secret() -> None:
+    world = World()
+    meta = ObjectMeta(name="shop-kubeconfig", namespace="ns", resource_version="1")
+    assert world.tenants.known(meta, ENDPOINT) is None
+    client = await world.reach("1", KUBECONFIG)
+    known = world.tenants.known(meta, ENDPOINT)
+    assert known is not None
+    assert known.client is client
+    assert known.config.cluster.server == "https://127.0.0.1:6443"
+    other = ObjectMeta(name="shop-kubeconfig", namespace="ns", resource_version="2")
+    assert world.tenants.known(other, ENDPOINT) is None
+    assert world.tenants.known(meta, ("127.0.0.2", 6443)) is None

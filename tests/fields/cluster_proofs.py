@@ -114,7 +114,11 @@ def _cluster() -> Iterator[tuple[str, Proof]]:
     yield acts(f"{spec}.addons.certManager.enabled", True, False)
     yield acts(f"{spec}.addons.storage.provider", "longhorn", "linstor")
     yield from _addon("storage", Setting({"addons": {"storage": {"provider": "longhorn"}}}))
+    yield acts(f"{spec}.addons.storage.enabled", True, False)
     yield from _addon("loadBalancer")
+    yield acts(f"{spec}.addons.loadBalancer.enabled", True, False)
+    yield from _addon("metricsServer")
+    yield acts(f"{spec}.addons.metricsServer.enabled", True, False)
     yield acts(f"{spec}.addons.ingress.enabled", True, False)
     yield acts(f"{spec}.addons.ingress.provider", "traefik", "nginx")
     yield from _addon("ingress")
@@ -151,6 +155,8 @@ def _defaults(path: str, setting: Setting) -> Iterator[tuple[str, Proof]]:
     yield acts(f"{path}.workerCPU", 2, 6, setting)
     yield acts(f"{path}.workerMemoryGi", 8, 16, setting)
     yield acts(f"{path}.workerDiskGi", 40, 80, setting)
+    yield acts(f"{path}.defaultAddons", [], ["velero"], setting)
+    yield acts(f"{path}.addonValues", {"traefik": {"size": 1}}, {"traefik": {"size": 2}}, setting)
 
 
 def _team() -> Iterator[tuple[str, Proof]]:
@@ -209,7 +215,7 @@ def _config() -> Iterator[tuple[str, Proof]]:
     for size, least in (("maxTotalCPU", "23"), ("maxTotalMemory", "47Gi"), ("maxTotalStorage", "239Gi")):
         yield acts(f"{spec}.defaultTeamLimits.{size}", least, "1Ti", several)
     everything = Setting({"addons": {"storage": {"provider": "longhorn"}, "loadBalancer": {}}})
-    for addon in ("cilium", "certManager", "longhorn", "metallb", "traefik"):
+    for addon in ("cilium", "certManager", "longhorn", "metallb", "traefik", "metricsServer"):
         yield acts(f"{spec}.defaultAddonVersions.{addon}", "1.0.0", "2.0.0", everything)
     yield from _resources(f"{spec}.defaultControlPlaneResources")
     yield acts(f"{spec}.defaultTimeServers", ["a.example.com"], ["b.example.com"])

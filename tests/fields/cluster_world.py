@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import msgspec
 from msgspec import structs
 
+from butler.addons.model import Addon
 from butler.api import KINDS
 from butler.api.addon import AddonDefinition
 from butler.api.cluster import TenantCluster
@@ -42,6 +43,8 @@ class Setting:
     provider: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
+    definition: Mapping[str, Any] | None = None
+    """What the catalogue says of traefik, where it is not what it usually says."""
     older: int = 0
     """Clusters of the same team that came before."""
     status: Mapping[str, Any] = field(default_factory=dict)
@@ -60,6 +63,8 @@ class Setting:
             ),
             "ProviderConfig": _document("lab", {"provider": "simulated", **self.provider}, SYSTEM),
         }
+        if self.definition is not None:
+            made["AddonDefinition"] = _document("traefik", self.definition)
         if self.team is not None:
             made["Team"] = _document(TEAM, dict(self.team))
         return msgspec.json.decode(msgspec.json.encode(made))  # type: ignore[no-any-return]
@@ -109,7 +114,7 @@ async def _stored(documents: dict[str, dict[str, Any]], setting: Setting) -> tup
     meta = documents["TenantCluster"]["metadata"]
     found = await client.get(TenantCluster, meta["name"], meta["namespace"])
     cluster = structs.replace(found, metadata=structs.replace(found.metadata, uid=UID))
-    sight.put(AddonDefinition, CATALOGUE)
+    sight.put(AddonDefinition, (*CATALOGUE, *(await client.list(AddonDefinition)).items))
     sight.put(TenantCluster, [_older(cluster, number) for number in range(setting.older)])
     if setting.status:
         sight.put(TenantControlPlane, [_control_plane()])
@@ -148,7 +153,12 @@ def _consequences(cluster: TenantCluster, sight: Snapshot) -> object:
         return f"{refused.condition_reason}: {refused}"
     made = [(one.kind.kind, one.name, one.body) for step in STEPS for one in step.manifests(scope)]
     said = [(step.condition, str(step.verdict(scope))) for step in STEPS]
-    return made, [(one.name, one.version, one.release.values) for one in missing_addons(scope)], said
+    return made, [_told(one) for one in missing_addons(scope)], said
+
+
+def _told(addon: Addon) -> object:
+    """Everything of an addon."""
+    return {**{one.name: getattr(addon, one.name) for one in fields(addon)}, "values": addon.release.values}
 
 
 def acts(path: str, one: Any, other: Any, setting: Setting | None = None) -> tuple[str, Proof]:

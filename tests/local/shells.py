@@ -46,16 +46,19 @@ class Shell:
         return Ran(done.returncode, done.stdout, done.stderr)
 
     def up(self, *arguments: str) -> Ran:
-        """Start a platform in the background, on a port of its own and then always on that; nothing takes time."""
+        """Start a platform in the background, on a port of its own and then always on that; nothing takes time, and
+        addons are only written down."""
         port = [] if (self.data / "settings.json").exists() else ["--port", "0"]
-        ran = self.butleradm("up", "--detach", "--fast", *port, *arguments)
+        is_real = "--kubeconfig" in arguments and "--simulate" not in arguments
+        record = [] if is_real else ["--record-addons"]
+        ran = self.butleradm("up", "--detach", "--fast", *record, *port, *arguments)
         assert ran.code == 0, ran.err
         return ran
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start a platform in the foreground, and wait until it has said where it is."""
         process = subprocess.Popen(
-            [str(BIN / "butleradm"), "up", "--fast", "--port", "0", *arguments],
+            [str(BIN / "butleradm"), "up", "--fast", "--record-addons", "--port", "0", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -87,6 +87,8 @@ class Seen:
     """Whether what is there is not all that was asked for, so that it has to be installed (again)."""
     repaired: str = ""
     """What was no longer as the release says and is again; never a value."""
+    lasting: bool = False
+    """Whether nothing of it can change by itself, so that nobody needs to look again."""
 
 
 class Installer(Protocol):

@@ -12,7 +12,7 @@ from kubekit.model.resource import AGE, Column, Model, NotEmpty, Rule, Time
 from kubekit.model.status import Condition, Status
 
 from .model import NOT_YET, Resource, Values
-from .shared import HelmRelease, LocalRef, SecretRef
+from .shared import HelmRelease, LocalRef, RepositorySecretRef
 
 
 class TenantAddonPhase(StrEnum):
@@ -192,7 +192,7 @@ class CatalogueChart(Model):
     """Further versions known to work."""
     digests: Mapping[str, str] = {}
     """By version, sha256:… of the chart's archive; another one is refused."""
-    credentials_ref: SecretRef | None = None
+    credentials_ref: RepositorySecretRef | None = None
     """Secret with username and password, and ca.crt where needed; left out of it, the namespace is butler-system."""
     plain_http: bool = False
     """The registry speaks no TLS; for oci:// only."""
@@ -267,7 +267,7 @@ class AddonDefinitionSpec(Model):
     the cluster has none of, such as addresses for Services, is left out."""
     platform: bool = False
     """Part of every cluster: installed at creation, not removed from the console."""
-    tier: Literal["infrastructure", "apps"] | None = None
+    tier: Annotated[Literal["infrastructure", "apps"] | None, NOT_YET] = None
     """Directory in a GitOps export; left out, infrastructure for platform addons, else apps."""
     icon: Annotated[str, Meta(max_length=8)] | None = None
     """Emoji or icon name."""
@@ -293,4 +293,4 @@ class AddonDefinition(
 ):
     """An entry of the addon catalogue."""
 
-    spec: Annotated[AddonDefinitionSpec, NOT_YET]
+    spec: AddonDefinitionSpec

@@ -35,7 +35,7 @@ class CertManagerAddon(Model):
 class StorageAddon(Model):
     """Persistent volumes; installed unless switched off."""
 
-    enabled: Annotated[bool, NOT_YET] = True
+    enabled: bool = True
     """Install it."""
     provider: Literal["longhorn", "linstor"] | None = None
     """Which one; left out, the CSI driver of the infrastructure where it has one, else longhorn."""
@@ -48,7 +48,7 @@ class StorageAddon(Model):
 class LoadBalancerAddon(Model):
     """Addresses for LoadBalancer Services; installed unless switched off, or the cloud itself gives them."""
 
-    enabled: Annotated[bool, NOT_YET] = True
+    enabled: bool = True
     """Install it."""
     provider: Annotated[Literal["metallb"], REFUSED] = "metallb"
     """Which one."""
@@ -115,5 +115,5 @@ class ClusterAddons(Model):
     storage: StorageAddon | None = None
     load_balancer: LoadBalancerAddon | None = None
     ingress: IngressAddon | None = None
-    metrics_server: Annotated[MetricsServerAddon | None, NOT_YET] = None
+    metrics_server: MetricsServerAddon | None = None
     gitops: Annotated[GitOpsAddon | None, NOT_YET] = None

@@ -58,7 +58,7 @@ class DefaultAddonVersions(Model):
     """MetalLB."""
     traefik: str | None = None
     """Traefik."""
-    metrics_server: Annotated[str | None, NOT_YET] = None
+    metrics_server: str | None = None
     """Metrics Server."""
     fluxcd: Annotated[str | None, NOT_YET] = None
     """Flux."""

@@ -198,7 +198,7 @@ class ProviderConfigSpec(Model):
     credentials_ref: SecretRef | None = None
     """Secret with the credentials; without a namespace, beside this object. One of another namespace has to allow this
     one by the annotation butler.butlerlabs.dev/allowed-namespaces."""
-    cluster_credentials_ref: Annotated[SecretRef | None, NOT_YET] = None
+    cluster_credentials_ref: SecretRef | None = None
     """Secret with a narrower account, with the same keys, which is copied into tenant clusters for their cloud
     controller and volumes; left out, clusters have what their machines are given by the cloud, or nothing."""
     harvester: HarvesterSection | None = None

@@ -46,6 +46,15 @@ class ProviderRef(Model):
     """Its namespace; left out, that of the object that refers to it."""
 
 
+class RepositorySecretRef(Model):
+    """A Secret that opens a repository of charts, with entries of customary names."""
+
+    name: NotEmpty
+    """Secret."""
+    namespace: str | None = None
+    """Namespace."""
+
+
 class SecretRef(Model):
     """A Secret, or one key of it."""
 

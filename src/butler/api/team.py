@@ -68,9 +68,9 @@ class ClusterDefaults(Model):
     """Memory of a worker in Gi."""
     worker_disk_gi: Annotated[int, Meta(ge=10)] | None = None
     """Disk of a worker in Gi."""
-    default_addons: Annotated[tuple[str, ...], NOT_YET] = ()
+    default_addons: tuple[str, ...] = ()
     """Addons of the catalogue that clusters get besides those of the platform."""
-    addon_values: Annotated[Mapping[str, Values] | None, NOT_YET] = None
+    addon_values: Mapping[str, Values] | None = None
     """By addon, Helm values over those of the catalogue and under those of the cluster."""
 
 

@@ -23,7 +23,7 @@ T = TypeVar("T")
 DEFAULT_PORT = 7443
 LOOPBACK = "127.0.0.1"
 ANY_PORT = 0
-_OURS = ("log*", "datacentre.db*", "settings.json", "running.json", "*.kubeconfig")
+_OURS = ("log*", "datacentre.db*", "helm", "settings.json", "running.json", "*.kubeconfig")
 """What a platform keeps beside what its API server does."""
 
 

@@ -11,6 +11,7 @@ from butler.simulation.installer import RecordingInstaller, StandInInstaller
 from kubekit.client.protocol import Client
 from kubekit.clock import Clock, SystemClock
 from kubekit.errors import NotFound
+from kubekit.server.store import private_files
 
 from .home import Home
 
@@ -24,6 +25,7 @@ def by_helm(place: Home, client: Client, clock: Clock | None) -> Installer | Non
         except NotFound:
             return Charts()
 
+    private_files.make_private(place.helm)
     return helm.build(place.helm, clock or SystemClock(), secrets_of(client), charts)
 
 

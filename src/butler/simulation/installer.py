@@ -39,11 +39,11 @@ class RecordingInstaller:
         except AlreadyExists:
             # Only what is missing is asked for, so what stands there already stays.
             await client.patch(CONFIG_MAP, NAME, {"data": versions}, NAMESPACE, manager=MANAGER)
-        return tuple(Seen(addon.name, addon.version, AddonState.HEALTHY, RECORDED) for addon in addons)
+        return _recorded(addons)
 
     async def look(self, cluster: Cluster, addons: Sequence[Addon], *, repair: bool) -> tuple[Seen, ...]:
         """A note does not change, so nobody is asked."""
-        return tuple(Seen(addon.name, addon.version, AddonState.HEALTHY, RECORDED) for addon in addons)
+        return _recorded(addons)
 
     async def remove(self, cluster: Cluster, place: Place, *, name: str = "", holds_volumes: bool = False) -> None:
         change = {"data": {place.name: None}}
@@ -51,6 +51,10 @@ class RecordingInstaller:
             await cluster.client.patch(CONFIG_MAP, NAME, change, NAMESPACE, manager=MANAGER)
         except NotFound:
             return
+
+
+def _recorded(addons: Sequence[Addon]) -> tuple[Seen, ...]:
+    return tuple(Seen(one.name, one.version, AddonState.HEALTHY, RECORDED, lasting=True) for one in addons)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ class Inspection:
     async def _verdict(self, cluster: Cluster, addon: Addon, record: Record, *, repair: bool) -> Verdict:
         drift, repaired = await self._drift(cluster, addon, record, repair=repair)
         unready = await self.releases.health(cluster, addon.place, record)
-        is_new = states.time_left(addon, record, self.clock.now()) > 0
+        is_new = bool(repaired) or states.time_left(addon, record, self.clock.now()) > 0
         verdict = states.judged(addon, unready, is_new=is_new)
         message = "; ".join(one for one in (drift, verdict.message) if one)
         is_degraded = drift and not repaired and verdict.state is AddonState.HEALTHY

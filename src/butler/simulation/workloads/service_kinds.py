@@ -138,6 +138,7 @@ class PersistentVolume(Resource, plural="persistentvolumes", group="", version="
 class StorageClass(Resource, plural="storageclasses", group="storage.k8s.io", version="v1", namespaced=False):
     """A way to get volumes."""
 
+    provisioner: str = ""
     reclaim_policy: str = ""
     volume_binding_mode: str = ""
 

@@ -87,7 +87,7 @@ class Claims(Reconciler[PersistentVolumeClaim]):
             await self._site.client.create(_volume(claim, found), PersistentVolume.address, manager=self.source)
         volume = await self._site.client.get(PersistentVolume, _volume_name(claim))
         told = f"Successfully provisioned volume {volume.metadata.name}"
-        self._site.tell(claim, "ProvisioningSucceeded", told, _PROVISIONER)
+        self._site.tell(claim, "ProvisioningSucceeded", told, _driver(found))
         return volume
 
     def _is_used(self, claim: PersistentVolumeClaim) -> bool:
@@ -178,9 +178,9 @@ def _reference(claim: PersistentVolumeClaim) -> dict[str, str]:
 
 
 def _volume(claim: PersistentVolumeClaim, storage_class: StorageClass | None) -> dict[str, Any]:
-    name = _volume_name(claim)
+    name, driver = _volume_name(claim), _driver(storage_class)
     return {
-        "metadata": {"name": name, "annotations": {SIMULATED: "true", "pv.kubernetes.io/provisioned-by": _PROVISIONER}},
+        "metadata": {"name": name, "annotations": {SIMULATED: "true", "pv.kubernetes.io/provisioned-by": driver}},
         "spec": {
             "capacity": {"storage": claim.spec.resources.requests.get("storage", "1Gi")},
             "accessModes": list(claim.spec.access_modes) or ["ReadWriteOnce"],
@@ -188,6 +188,11 @@ def _volume(claim: PersistentVolumeClaim, storage_class: StorageClass | None) ->
             "persistentVolumeReclaimPolicy": (storage_class.reclaim_policy if storage_class else "") or "Delete",
             "storageClassName": claim.spec.storage_class_name or "",
             "claimRef": _reference(claim),
-            "csi": {"driver": _PROVISIONER, "volumeHandle": name},
+            "csi": {"driver": driver, "volumeHandle": name},
         },
     }
+
+
+def _driver(storage_class: StorageClass | None) -> str:
+    """Who would have made the volume."""
+    return (storage_class.provisioner if storage_class else "") or _PROVISIONER

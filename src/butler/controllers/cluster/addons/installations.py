@@ -23,14 +23,14 @@ AT_ONCE = 8
 """Clusters that are worked on at the same time."""
 _BRIEFLY = 0.2
 """Seconds for which a visit waits: what is done by then is told together with everything else."""
-_TRY_AGAIN, _AT_MOST = timedelta(minutes=1), timedelta(minutes=10)
+_TRY_AGAIN, _AT_MOST = timedelta(seconds=15), timedelta(minutes=10)
 """When to try an addon again that could not be installed: each time later, up to this."""
 _LOOK_AGAIN = timedelta(minutes=10)
 """When to look again at what is under way, should nothing be heard of it."""
 _LOOK_AFTER = timedelta(minutes=10)
 """How often to look after what is installed, about."""
 _SOONEST, _LATEST = 1.0, 60.0
-"""Seconds until the next look at what was written and does not work yet: as many as it took so far, within these."""
+"""Seconds until the next look at what was written and does not work: as many as it took so far, within these."""
 
 Install = Callable[[Sequence[Addon]], Coroutine[Any, Any, Sequence[Seen]]]
 Remove = Callable[[ObservedAddon], Awaitable[None]]
@@ -55,9 +55,11 @@ class _Place:
     rests: dict[str, _Rest] = field(default_factory=dict)
     """By name, what could not be installed or removed, and when to try that again."""
     awaited: dict[str, tuple[Addon, float]] = field(default_factory=dict)
-    """By name, what was written and does not work yet, and since when."""
+    """By name, what was written and does not work, or not yet, and since when."""
+    lasting: set[str] = field(default_factory=set)
+    """Names of what cannot change by itself."""
     look_at: float | None = None
-    """When to look after everything that is there."""
+    """When to look after everything else that is there."""
     await_at: float = 0.0
     """When to look at what is awaited."""
     notes: list[Note] = field(default_factory=list)
@@ -121,6 +123,10 @@ class Installations:
     async def look_after(self, key: str, installed: Sequence[Addon], look: Install) -> None:
         """Look at what is there, when it is time for that."""
         place, now = self._places.setdefault(key, _Place()), self._clock.monotonic()
+        installed = [one for one in installed if one.name not in place.lasting]
+        if not installed:
+            place.look_at = None
+            return
         if place.look_at is None:
             place.look_at = now + fraction(self._chance) * _LOOK_AFTER.total_seconds()
         awaited = [one for one in installed if _is_awaited(place, one)]
@@ -240,8 +246,9 @@ class Installations:
     def _note(self, place: _Place, wanted: Addon, seen: Seen) -> None:
         """What is known of an addon now, and when to look at it again."""
         now = self._clock.monotonic()
+        (place.lasting.add if seen.lasting else place.lasting.discard)(wanted.name)
         _, since = place.awaited.pop(wanted.name, (None, now))
-        if seen.state is AddonState.INSTALLING and not seen.outdated:
+        if seen.state in (AddonState.INSTALLING, AddonState.DEGRADED) and not seen.outdated:
             place.awaited[wanted.name] = wanted, since
             place.await_at = now + min(max(now - since, _SOONEST), _LATEST)
         place.found[wanted.name] = seen_as(wanted, seen)
