@@ -99,8 +99,9 @@ def of_team(**spec: Any) -> TenantCluster:
 )
 def test_a_team_may_not_choose_everything(limits: dict[str, Any], reason: str, message: str) -> None:
     world = surroundings(OPTIONAL, team(resourceLimits=limits))
+    chosen = {**LEAN, "ingress": {"enabled": True}}
     with pytest.raises(Refused) as error:
-        accept(of_team(kubernetesVersion=VERSION, addons=LEAN), world)
+        accept(of_team(kubernetesVersion=VERSION, addons=chosen), world)
     assert error.value.condition_reason == reason
     assert message in str(error.value)
     running = {
@@ -113,7 +114,18 @@ def test_a_team_may_not_choose_everything(limits: dict[str, Any], reason: str, m
             ],
         },
     }
-    accept(of_team(kubernetesVersion=VERSION, addons=LEAN, status=running), world)
+    accept(of_team(kubernetesVersion=VERSION, addons=chosen, status=running), world)
+
+
+@pytest.mark.parametrize("limits", [{"allowedAddons": ["cert-manager"]}, {"deniedAddons": ["traefik"]}], ids=str)
+def test_what_a_team_may_not_have_is_left_out_where_nobody_asked_for_it(limits: dict[str, Any]) -> None:
+    world = surroundings(OPTIONAL, team(resourceLimits=limits))
+    names = [one.name for one in scope_of(of_team(addons=LEAN), world).settings.addons]
+    assert names == ["cilium", "cert-manager"]
+    there = {"name": "traefik", "version": "1", "status": "Healthy", "managedBy": "butler"}
+    status = {"observedState": {"addons": [there]}}
+    names = [one.name for one in scope_of(of_team(addons=LEAN, status=status), world).settings.addons]
+    assert names == ["cilium", "cert-manager", "traefik"]
 
 
 def test_a_team_without_limits_has_those_of_the_platform() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from butler.api.addon import AddonDefinition
@@ -23,6 +24,16 @@ _ON_NODES = frozenset(["cni", "loadbalancer", "storage"])
 """Categories whose pods change the network or the disks of nodes."""
 
 
+class Reason(Enum):
+    """Why a cluster is to have an addon."""
+
+    NEEDED = "needed"
+    """It would be none without."""
+    ASKED = "asked"
+    FILLED_IN = "filled in"
+    """Nobody said anything, so it may as well be left out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wish:
     """An addon as somebody asks for it."""
@@ -33,6 +44,7 @@ class Wish:
     """Empty: that of the definition."""
     values: tuple[Mapping[str, Any], ...] = ()
     """Layers, the last one wins; all of them lie over the definition's."""
+    reason: Reason = Reason.ASKED
 
 
 def resolve(wish: Wish, definition: AddonDefinition, facts: Facts) -> Addon:

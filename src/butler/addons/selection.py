@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from butler.api.cluster import TenantCluster
@@ -14,7 +14,7 @@ from butler.api.team import ClusterDefaults
 from . import clouds
 from .builtin.platform import NETWORK
 from .clouds import needs_cloud_controller
-from .resolution import Wish
+from .resolution import Reason, Wish
 
 __all__ = ["needs_cloud_controller", "platform_wishes"]
 
@@ -26,6 +26,7 @@ class _Said:
     name: str
     version: str | None = None
     values: Mapping[str, Any] | None = None
+    reason: Reason = Reason.FILLED_IN
 
 
 def platform_wishes(
@@ -40,16 +41,17 @@ def platform_wishes(
     for said in (*_wanted(cluster, provider), *(_Said(name) for name in defaults.default_addons)):
         platform = getattr(versions, said.name.replace("-", "_"), None) or ""
         layers = ((defaults.addon_values or {}).get(said.name), said.values)
-        wish = Wish(said.name, said.version or platform, tuple(layer for layer in layers if layer))
+        given = tuple(layer for layer in layers if layer)
+        wish = Wish(said.name, said.version or platform, given, said.reason)
         wishes.setdefault(said.name, wish)
     return tuple(wishes.values())
 
 
 def _wanted(cluster: TenantCluster, provider: ProviderConfig | None) -> Iterator[_Said]:
     addons = cluster.spec.addons
-    yield _said(NETWORK, addons.cni)
+    yield replace(_said(NETWORK, addons.cni), reason=Reason.NEEDED)
     if controller := clouds.controller(cluster, provider):
-        yield _Said(controller)
+        yield _Said(controller, reason=Reason.NEEDED)
     if addons.cert_manager is None or addons.cert_manager.enabled:
         yield _said("cert-manager", addons.cert_manager)
     if addons.storage is None or addons.storage.enabled:
@@ -66,4 +68,4 @@ def _wanted(cluster: TenantCluster, provider: ProviderConfig | None) -> Iterator
 
 def _said(name: str, section: Any) -> _Said:
     """From a section of `spec.addons`; all of them have a version and values."""
-    return _Said(name, section.version, section.values) if section is not None else _Said(name)
+    return _Said(name, section.version, section.values, Reason.ASKED) if section is not None else _Said(name)

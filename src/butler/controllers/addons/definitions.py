@@ -15,7 +15,7 @@ from butler.api.addon import (
     TenantAddon,
 )
 from butler.api.config import ButlerConfig, Charts
-from butler.api.shared import SecretRef
+from butler.api.shared import RepositorySecretRef
 from kubekit.model.resource import ObjectMeta
 
 Find = Callable[[str], AddonDefinition | None]
@@ -60,7 +60,7 @@ def _of_chart(obj: TenantAddon, chart: HelmChart) -> AddonDefinition:
                 name=chart.chart,
                 default_version=version,
                 digests={version: chart.digest} if chart.digest else {},
-                credentials_ref=SecretRef(name=credentials.name, namespace=obj.metadata.namespace)
+                credentials_ref=RepositorySecretRef(name=credentials.name, namespace=obj.metadata.namespace)
                 if credentials is not None
                 else None,
             ),

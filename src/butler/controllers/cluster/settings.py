@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from butler.addons.resolution import Wish
+from butler.addons.resolution import Reason, Wish
 from butler.addons.selection import platform_wishes
 from butler.api.cluster import DEFAULT_CPU, DEFAULT_DISK, DEFAULT_MEMORY, MachineTemplate, TenantCluster, WorkerPool
 from butler.api.config import ButlerConfig
 from butler.api.provider import ProviderConfig
 from butler.api.shared import ControlPlaneResources
-from butler.api.team import ClusterDefaults, Team
+from butler.api.team import ClusterDefaults, ResourceLimits, Team
 from butler.providers.contract import Blueprint, Pool
 
 from . import names, versions
@@ -103,7 +103,7 @@ def settings_of(
     return ClusterSettings(
         version=spec.kubernetes_version or _running_version(cluster) or defaults.kubernetes_version or versions.DEFAULT,
         pools=tuple(_pools(cluster, defaults, platform.ssh_authorized_key if platform else None)),
-        addons=platform_wishes(cluster, defaults, config, provider),
+        addons=tuple(_addons(cluster, team, platform_wishes(cluster, defaults, config, provider))),
         control_plane_resources=_resources(
             platform.default_control_plane_resources if platform else None, spec.control_plane.resources
         ),
@@ -114,6 +114,21 @@ def settings_of(
             or TIME_SERVERS
         ),
     )
+
+
+def _addons(cluster: TenantCluster, team: Team | None, wishes: Iterable[Wish]) -> Iterable[Wish]:
+    """Without those that nobody asked for and the team may not have. What is there stays."""
+    limits = team.spec.resource_limits if team is not None else None
+    seen = cluster.status.observed_state
+    there = {one.name for one in seen.addons} if seen is not None else set()
+    for wish in wishes:
+        may_be_left_out = wish.reason is Reason.FILLED_IN and wish.name not in there
+        if limits is None or not may_be_left_out or _may_have(limits, wish.name):
+            yield wish
+
+
+def _may_have(limits: ResourceLimits, addon: str) -> bool:
+    return addon not in limits.denied_addons and (not limits.allowed_addons or addon in limits.allowed_addons)
 
 
 def _running_version(cluster: TenantCluster) -> str | None:

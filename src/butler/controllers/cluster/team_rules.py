@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 
 from msgspec import structs
 
+from butler.addons.resolution import Reason
 from butler.api import units
 from butler.api.cluster import TenantCluster
 from butler.api.config import ButlerConfig
@@ -65,7 +66,7 @@ def forbidden_choices(
         yield "ProviderAccessDenied", _forbidden("spec.providerConfigRef.name", name, providers)
     there = {one.name for one in seen.addons} if seen is not None else set()
     for addon in settings.addons:
-        if addon.name in there:
+        if addon.name in there or addon.reason is not Reason.ASKED:
             continue
         if addon.name in limits.denied_addons:
             yield "AddonNotAllowed", FieldError(FieldProblem.FORBIDDEN, "spec.addons", f"{addon.name} is denied")
