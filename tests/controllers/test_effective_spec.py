@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
 from msgspec import structs
 
+from butler.addons.resolution import Reason, Wish
 from butler.api.normalise import normalise
 from butler.controllers.cluster.effective_spec import as_it_runs
 from butler.controllers.cluster.scope import Scope
-from butler.controllers.cluster.settings import settings_of
+from butler.controllers.cluster.settings import ClusterSettings, settings_of
 from tests.controllers.clusters import cluster, config, provider, scope_of, surroundings, team
 
 MADE_WITH = {"name": "simulated", "namespace": "butler-system"}
@@ -29,6 +31,11 @@ def accepted(**spec: Any) -> Scope:
         provider(network={"timeServers": ["clock.example"]}),
     )
     return scope_of(cluster(teamRef={"name": "web"}, namespace="team-web", **spec), world)
+
+
+def wishes(settings: ClusterSettings) -> list[Wish]:
+    """Whoever wanted them: what was filled in once is asked for then."""
+    return [replace(one, reason=Reason.ASKED) for one in settings.addons]
 
 
 @pytest.mark.parametrize(
@@ -52,8 +59,10 @@ def test_another_cluster_made_from_it_is_the_same_without_any_defaults(spec: dic
     assert running.spec.provider_config_ref.name == "simulated"
     alone = normalise(structs.replace(running, status=cluster().status))
     assert settings_of(alone, None, None) == scope.settings
+    assert wishes(settings_of(alone, None, None)) == wishes(scope.settings)
     read = msgspec.json.decode(msgspec.json.encode(running), type=type(running))
     assert settings_of(read, None, None) == scope.settings
+    assert wishes(settings_of(read, None, None)) == wishes(scope.settings)
 
 
 def test_what_is_refused_is_not_part_of_it() -> None:

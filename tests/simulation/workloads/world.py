@@ -158,12 +158,12 @@ class World:
         await self.client.delete(kind, name, "default" if namespaced else "", propagation="Background")
 
     @asynccontextmanager
-    async def watching(self, look: Callable[[list[Pod]], None]) -> AsyncIterator[None]:
-        """Look at all pods whenever one of them changes."""
+    async def watching(self, look: Callable[[list[Any]], None], kind: type[Any] = Pod) -> AsyncIterator[None]:
+        """Look at all pods, or all objects of another kind, whenever one of them changes."""
 
         async def watch() -> None:
-            async for _ in self.client.watch(Pod):
-                look(await self.pods())
+            async for _ in self.client.watch(kind):
+                look(await self.all(kind))
 
         task = asyncio.create_task(watch())
         try:

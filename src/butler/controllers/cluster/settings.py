@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -50,16 +51,21 @@ class PoolSettings:
         return Pool(self.name, self.cpu, self.memory, self.disk, self.image, self.failure_domain)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ClusterSettings:
     """A cluster without gaps."""
 
     version: str
     pools: tuple[PoolSettings, ...]
-    addons: tuple[Wish, ...]
-    """What it is to have inside, in whatever version the catalogue says where none is named."""
+    choose_addons: Callable[[], tuple[Wish, ...]] = field(compare=False, repr=False)
     control_plane_resources: ControlPlaneResources | None
     time_servers: tuple[str, ...]
+
+    @cached_property
+    def addons(self) -> tuple[Wish, ...]:
+        """What it is to have inside, in whatever version the catalogue says where none is named. Most who ask for
+        settings do not ask for this."""
+        return self.choose_addons()
 
     @property
     def workers(self) -> int:
@@ -103,7 +109,7 @@ def settings_of(
     return ClusterSettings(
         version=spec.kubernetes_version or _running_version(cluster) or defaults.kubernetes_version or versions.DEFAULT,
         pools=tuple(_pools(cluster, defaults, platform.ssh_authorized_key if platform else None)),
-        addons=tuple(_addons(cluster, team, platform_wishes(cluster, defaults, config, provider))),
+        choose_addons=lambda: tuple(_addons(cluster, team, platform_wishes(cluster, defaults, config, provider))),
         control_plane_resources=_resources(
             platform.default_control_plane_resources if platform else None, spec.control_plane.resources
         ),

@@ -65,7 +65,7 @@ def forbidden_choices(
     if providers and name not in providers and (made_with is None or made_with.name != name):
         yield "ProviderAccessDenied", _forbidden("spec.providerConfigRef.name", name, providers)
     there = {one.name for one in seen.addons} if seen is not None else set()
-    for addon in settings.addons:
+    for addon in settings.addons if limits.denied_addons or limits.allowed_addons else ():
         if addon.name in there or addon.reason is not Reason.ASKED:
             continue
         if addon.name in limits.denied_addons:
