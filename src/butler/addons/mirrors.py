@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from butler.api.config import Charts
+from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig, Charts
 from butler.api.shared import SYSTEM_NAMESPACE
 from butler.engines.helm.charts import NO_CREDENTIALS, Mirror, Mirrors
+from kubekit.client.protocol import Client
+from kubekit.errors import NotFound
 
 from .credentials import ReadSecret, credentials
 
 ReadCharts = Callable[[], Awaitable[Charts]]
 """What ButlerConfig says of charts now."""
+
+
+def charts_of(client: Client) -> ReadCharts:
+    """That of the platform's own API."""
+
+    async def read() -> Charts:
+        try:
+            return (await client.get(ButlerConfig, BUTLER_CONFIG_NAME)).spec.charts
+        except NotFound:
+            return Charts()
+
+    return read
 
 
 async def mirrors(charts: Charts, read_secret: ReadSecret) -> tuple[Mirror, ...]:
