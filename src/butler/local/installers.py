@@ -21,9 +21,8 @@ def by_helm(place: Home, client: Client, clock: Clock | None) -> Installer | Non
     return helm.build(place.helm, clock or SystemClock(), secrets_of(client), charts_of(client))
 
 
-def for_simulation(place: Home, client: Client, clock: Clock | None, *, record: bool) -> Installer:
-    """Small charts by real Helm; where there is none, or nobody wants it, what there would be is written down."""
-    installer = None if record else by_helm(place, client, clock)
-    if installer is None:
+def for_simulation(helm: Installer | None) -> Installer:
+    """For clusters that are simulated: small charts by real Helm, or without it a note of what there would be."""
+    if helm is None:
         return RecordingInstaller()
-    return StandInInstaller(installer, {one.spec.chart.repository for one in builtin.definitions()})
+    return StandInInstaller(helm, {one.spec.chart.repository for one in builtin.definitions()})
