@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import Any
 
 import yaml
@@ -14,7 +13,7 @@ from butler.addons.mirrors import charts_of, configured
 from butler.api import KINDS
 from butler.api.addon import ManagementAddon
 from butler.engines.core import Secret
-from butler.engines.helm.charts import NO_CREDENTIALS, Chart, Mirror, mirrored
+from butler.engines.helm.charts import NO_CREDENTIALS, Chart, mirrored
 from kubekit.model.resource import Resource
 from kubekit.testing.deterministic_loop import Loop
 from tests.controllers.addons_world import World
@@ -41,16 +40,17 @@ async def test_every_manifest_of_the_page_comes_to_an_addon(kubekit_loop: Loop) 
     assert (await world.client.get(ManagementAddon, "tools")).status.phase == "Installed"
     assert world.installer.there() == {"dashboards": "1.4.2", "queue": "2.1.0", "mail": "0.9.0", "tools": "1.4.2"}
     assert world.installer.values("dashboards") == {"title": "Dashboards of shop", "replicas": 2}
-    found_at = [mirrored(_chart(one), NO_CREDENTIALS, await _mirrors(world))[0].repository for one in CATALOGUED]
-    assert found_at == ["oci://registry.example.com/charts", "https://mirror.example.com/traefik/charts"]
+    assert [await _source(world, one) for one in CATALOGUED] == [
+        "oci://registry.example.com/charts",
+        "https://mirror.example.com/traefik/charts",
+    ]
     assert world.installer.values("mail")["smtp"]["password"] not in await world.everything_said()
     await world.crash()
 
 
-def _chart(name: str) -> Chart:
+async def _source(world: World, name: str) -> str:
+    """Where a chart of the catalogue is fetched from."""
     chart = next(one.spec.chart for one in builtin.definitions() if one.metadata.name == name)
-    return Chart(chart.repository, chart.name, chart.default_version)
-
-
-async def _mirrors(world: World) -> Sequence[Mirror]:
-    return await configured(charts_of(world.client), secrets_of(world.client))()
+    mirror = await configured(charts_of(world.client), secrets_of(world.client))(chart.repository)
+    source, _ = mirrored(Chart(chart.repository, chart.name, chart.default_version), NO_CREDENTIALS, mirror)
+    return source.repository

@@ -40,7 +40,7 @@ def of_mirror(field: str, mirror: dict[str, Any]) -> Observe:
         await client.create({"metadata": {"name": "butler"}, "spec": spec}, ButlerConfig.address)
         chart = Chart("https://charts.example.com/stable", "shop", "1.0.0")
         try:
-            found = await configured(charts_of(client), secrets_of(client))()
+            found = await configured(charts_of(client), secrets_of(client))(chart.repository)
         except CredentialsMissing as missing:
             return str(missing)
         place, opened = mirrored(chart, NO_CREDENTIALS, found)

@@ -86,7 +86,22 @@ async def test_a_mirror_that_nobody_opens_is_named() -> None:
     with pytest.raises(
         CredentialsMissing, match=r"the mirror of https://a\.example: Secret butler-system/x, which opens"
     ):
-        await mirrors.mirrors(Charts(mirrors=(mirror,)), read)
+        await mirrors.mirror_of("https://a.example/stable", Charts(mirrors=(mirror,)), read)
+
+
+async def test_what_opens_another_mirror_is_not_needed() -> None:
+    async def read(namespace: str, name: str) -> Mapping[str, bytes]:
+        raise NotFound(f"{namespace}/{name}")
+
+    closed = ChartMirror(
+        prefix="https://a.example", replacement="oci://b.example", credentials_ref=RepositorySecretRef(name="x")
+    )
+    open_to_all = ChartMirror(prefix="https://c.example", replacement="oci://d.example")
+    said = Charts(mirrors=(closed, open_to_all))
+    found = await mirrors.mirror_of("https://c.example", said, read)
+    assert found is not None
+    assert found.replacement == "oci://d.example"
+    assert await mirrors.mirror_of("https://e.example", said, read) is None
 
 
 def test_where_there_is_no_helm_there_is_no_installer(

@@ -59,7 +59,7 @@ async def connected(session: Session, host: Host) -> AsyncIterator[Cluster]:
 async def wanted_release(session: Session, host: Host, addon: TenantAddon) -> WantedRelease:
     """Raises Failure."""
     spec = addon.spec
-    secrets = await secret_values.read(session, spec.values_from)
+    secrets = await secret_values.read(session, addon.metadata.name, spec.values_from)
     layers = (spec.values or {}, *secrets)
     if spec.helm is not None:
         release, opened_by = _of_chart(addon, spec.helm, layers)
