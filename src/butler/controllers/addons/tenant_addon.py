@@ -12,6 +12,7 @@ from typing import Any
 from butler.addons import secret_values
 from butler.addons.credentials import secrets_of
 from butler.addons.errors import AddonRefused, ValuesMissing
+from butler.addons.facts import running_facts
 from butler.addons.model import Addon, Installer
 from butler.addons.resolution import Wish, resolve
 from butler.api.addon import AddonDefinition, TenantAddon, TenantAddonStatus
@@ -185,7 +186,7 @@ class TenantAddons(Reconciler[TenantAddon]):
         wish = Wish(_name_of(obj), obj.spec.version, (of_team or {}, obj.spec.values or {}, *secret))
         made_with = cluster.status.provider_config_ref
         provider = self._providers.get(key(made_with.namespace, made_with.name)) if made_with is not None else None
-        addon = resolve(wish, definition, cluster_access.facts_of(cluster, provider))
+        addon = resolve(wish, definition, running_facts(cluster, provider))
         # Whoever waits for others waits here: the installer is told of one at a time.
         return replace(addon, depends_on=())
 
