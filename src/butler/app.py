@@ -9,7 +9,7 @@ from weakref import WeakSet
 from butler.addons.model import Installer
 from butler.controllers.accounts import Accounts
 from butler.controllers.addon_profiles.reconciler import add_addon_profiles
-from butler.controllers.addons.management_addon import add_management_addons
+from butler.controllers.addons.management_addon import Management, add_management_addons
 from butler.controllers.addons.tenant_addon import add_tenant_addons
 from butler.controllers.butlerconfig import add_butler_configs
 from butler.controllers.cluster.reconciler import add_clusters
@@ -18,7 +18,6 @@ from butler.controllers.loadbalancer import add_load_balancers
 from butler.controllers.machine import add_machines
 from butler.controllers.not_implemented import add_not_implemented
 from butler.controllers.providerconfig import add_provider_configs
-from butler.engines.helm.protocol import Cluster
 from butler.engines.tenants import Connect, Tenants, over_https
 from butler.providers import registry
 from butler.providers.contract import Surroundings
@@ -51,10 +50,10 @@ def add_controllers(
     providers: Iterable[str],
     installer: Installer | None,
     *,
-    management: Cluster | None = None,
+    management: Management | None = None,
 ) -> None:
     """Butler itself; `providers` are those that tenant clusters can have workers on. Without an installer they get no
-    addons, and say so; so do ManagementAddons without a way into the management cluster."""
+    addons, and say so; so do ManagementAddons where nobody installs into the management cluster."""
     accounts = Accounts(manager, surroundings)
     add_provider_configs(manager, accounts)
     add_machines(manager, accounts)
@@ -63,7 +62,7 @@ def add_controllers(
     tenants = Tenants(connect)
     add_clusters(manager, tenants, installer, providers, surroundings.clock, surroundings.chance)
     add_tenant_addons(manager, tenants, installer, surroundings)
-    add_management_addons(manager, management, installer, surroundings)
+    add_management_addons(manager, management, surroundings)
     add_addon_profiles(manager)
     add_butler_configs(manager, surroundings.clock)
     add_not_implemented(manager, surroundings.clock)

@@ -139,9 +139,9 @@ def test_secrets_with_values_have_to_be_there_and_are_told_nothing_of(user: User
     absent = user("addon", "install", cluster, name, "--values-secret", "absent", fails=3)
     assert "Secret butler-tenants/absent, which is to hold values, is not there" in absent.err
     keyless = user("addon", "install", cluster, name, "--values-secret", f"{good}/more", fails=3)
-    assert f"{good} has no more; it has other, values.yaml" in keyless.err
+    assert f"{good}, which is to hold values, has no key more; it has other, values.yaml" in keyless.err
     broken = user("addon", "install", cluster, name, "--values-secret", bad, fails=2)
-    assert ("is no mapping in YAML" in broken.err, "hunter2" in broken.err) == (True, False)
+    assert ("has no map in YAML under values.yaml" in broken.err, "hunter2" in broken.err) == (True, False)
     assert "values.replicas" in user("addon", "install", cluster, name, "--values-secret", f"{good}/other", fails=2).err
     assert cluster not in addons.names()
     user("addon", "install", cluster, name, "--values-secret", good)

@@ -15,7 +15,7 @@ from butler.api.cluster import TenantCluster
 from butler.api.config import ButlerConfig
 from butler.api.provider import ProviderConfig
 from butler.api.team import Team
-from butler.controllers.addons.management_addon import add_management_addons
+from butler.controllers.addons.management_addon import Management, add_management_addons
 from butler.controllers.addons.tenant_addon import add_tenant_addons
 from butler.engines.core import Secret
 from butler.engines.helm.protocol import Cluster, Place
@@ -158,9 +158,10 @@ class World:
         clock, chance = self._loop.clock, self._loop.chance
         self.manager = Manager(self.client, ManagerSettings(), clock=clock, chance=chance)
         surroundings = Surroundings(clock, chance)
-        management = Cluster(Config(connection.Cluster(server="https://management:6443")), self.client)
+        cluster = Cluster(Config(connection.Cluster(server="https://management:6443")), self.client)
+        management = Management(cluster, self.shelf) if self.manages and self.shelf is not None else None
         add_tenant_addons(self.manager, Tenants(self._connect), self.shelf, surroundings)
-        add_management_addons(self.manager, management if self.manages else None, self.shelf, surroundings)
+        add_management_addons(self.manager, management, surroundings)
         self._task = asyncio.create_task(self.manager.run())
 
     def _connect(self, config: Config) -> Client:

@@ -94,7 +94,7 @@ class World:
         self.clock, self.helm = FakeClock(), Helm()
         self.installations = Installations(self.clock, at_once=2)
         self.woken: asyncio.Queue[str] = asyncio.Queue()
-        self.installations.wake = self.woken.put_nowait
+        self.installations.errands.wake = self.woken.put_nowait
 
     async def look(self, *installed: Addon) -> None:
         await self.installations.look_after("a/shop", installed, self.helm.look)

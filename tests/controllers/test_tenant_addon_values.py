@@ -63,11 +63,11 @@ async def test_a_secret_that_is_not_there_is_waited_for(world: World) -> None:
     await asyncio.sleep(5)
     status = await world.status("grafana")
     assert (status.phase, await world.reason("grafana")) == (Phase.PENDING, "ValuesMissing")
-    assert status.message == "grafana: its values are to come from Secret mine, which is not there"
+    assert status.message == "grafana: Secret team-web/mine, which is to hold values, is not there"
     await world.secret("mine", other="{}")
     await asyncio.sleep(5)
     assert (await world.status("grafana")).message == (
-        "grafana: its values are to come from Secret mine, which has no key values.yaml"
+        "grafana: Secret team-web/mine, which is to hold values, has no key values.yaml"
     )
     await world.client.patch(Secret, "mine", {"stringData": {"values.yaml": "level: secret"}}, TEAM)
     await asyncio.sleep(5)

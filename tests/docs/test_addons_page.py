@@ -7,9 +7,13 @@ from typing import Any
 
 import yaml
 
+from butler.addons import builtin
+from butler.addons.credentials import secrets_of
+from butler.addons.mirrors import charts_of, configured
 from butler.api import KINDS
 from butler.api.addon import ManagementAddon
 from butler.engines.core import Secret
+from butler.engines.helm.charts import NO_CREDENTIALS, Chart, mirrored
 from kubekit.model.resource import Resource
 from kubekit.testing.deterministic_loop import Loop
 from tests.controllers.addons_world import World
@@ -17,6 +21,7 @@ from tests.docs.pages import ROOT, blocks
 
 PAGE = ROOT / "docs" / "howto" / "addons.md"
 _KINDS: tuple[type[Resource], ...] = (*KINDS, Secret)
+CATALOGUED = ("cert-manager", "traefik")
 ADDRESSES = {kind.address.kind: kind.address for kind in _KINDS}
 
 
@@ -35,5 +40,17 @@ async def test_every_manifest_of_the_page_comes_to_an_addon(kubekit_loop: Loop) 
     assert (await world.client.get(ManagementAddon, "tools")).status.phase == "Installed"
     assert world.installer.there() == {"dashboards": "1.4.2", "queue": "2.1.0", "mail": "0.9.0", "tools": "1.4.2"}
     assert world.installer.values("dashboards") == {"title": "Dashboards of shop", "replicas": 2}
+    assert [await _source(world, one) for one in CATALOGUED] == [
+        "oci://registry.example.com/charts",
+        "https://mirror.example.com/traefik/charts",
+    ]
     assert world.installer.values("mail")["smtp"]["password"] not in await world.everything_said()
     await world.crash()
+
+
+async def _source(world: World, name: str) -> str:
+    """Where a chart of the catalogue is fetched from."""
+    chart = next(one.spec.chart for one in builtin.definitions() if one.metadata.name == name)
+    mirror = await configured(charts_of(world.client), secrets_of(world.client))(chart.repository)
+    source, _ = mirrored(Chart(chart.repository, chart.name, chart.default_version), NO_CREDENTIALS, mirror)
+    return source.repository

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.fields import (
     addon_proofs,
     catalogue_proofs,
+    chart_proofs,
     cloud_account_proofs,
     cluster_proofs,
     platform_proofs,
@@ -15,6 +16,7 @@ from tests.fields import (
 PROOFS = {
     **addon_proofs.PROOFS,
     **catalogue_proofs.PROOFS,
+    **chart_proofs.PROOFS,
     **cloud_account_proofs.PROOFS,
     **cluster_proofs.PROOFS,
     **platform_proofs.PROOFS,

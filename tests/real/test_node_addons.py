@@ -208,7 +208,7 @@ async def create(management: Client) -> None:
 
 async def test_a_cluster_runs_whose_nodes_wait_for_a_chart(server: Server, real: Cluster, tmp_path: Path) -> None:
     client = DirectClient(server.root)
-    installer = installers.for_simulation(Home(tmp_path / "home"), client, None, record=False)
+    installer = installers.for_simulation(installers.by_helm(Home(tmp_path / "home"), client, None))
     async with platform(server, real, tmp_path, installer) as management:
         await create(management)
         await until(management, runs(VERSION, 2))

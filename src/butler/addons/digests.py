@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-_ENCODER = msgspec.json.Encoder(order="sorted")
+_ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
 def digest(value: Any) -> str:

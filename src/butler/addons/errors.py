@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from kubekit.errors import KubeError
 
 
@@ -30,6 +32,16 @@ class InvalidValues(AddonRefused):
     """Values that the definition's schema does not allow, or that name something that is not there."""
 
     reason = "InvalidValues"
+
+
+class ValuesMissing(AddonRefused):
+    """They are to come from a Secret, and may come yet; `keys` are what it has instead, for those who may see it."""
+
+    reason = "ValuesMissing"
+
+    def __init__(self, addon: str, message: str, keys: Iterable[str] = ()) -> None:
+        super().__init__(addon, message)
+        self.keys = sorted(keys)
 
 
 class AddonUnsuitable(AddonRefused):

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from butler.api.cluster import TenantCluster
+from msgspec import convert, structs
+
+from butler.api.cluster import TenantCluster, TenantClusterSpec
+from butler.api.normalise import normalise
 from butler.api.provider import ProviderConfig
 from butler.api.sections.nutanix import NUTANIX_PORT
 
@@ -53,6 +56,26 @@ def cluster_facts(
         **(_PROVIDERS[infrastructure](provider) if provider is not None and infrastructure in _PROVIDERS else {}),
     }
     return Facts(cluster.metadata.name, version, infrastructure, named)
+
+
+def running_facts(cluster: TenantCluster, provider: ProviderConfig | None) -> Facts:
+    """Of a cluster that runs, as it was last accepted and seen. Raises InvalidConfiguration."""
+    status, seen = cluster.status, cluster.status.observed_state
+    if status.accepted_spec is not None:
+        cluster = structs.replace(cluster, spec=convert(status.accepted_spec, TenantClusterSpec))
+    return cluster_facts(
+        normalise(cluster),
+        normalise(provider) if provider is not None else None,
+        version=(seen.kubernetes_version or "") if seen is not None else "",
+        workers=status.worker_nodes_desired or 0,
+        endpoint=endpoint_of(cluster),
+    )
+
+
+def endpoint_of(cluster: TenantCluster) -> tuple[str, int] | None:
+    """Where its API server is, if that is known."""
+    host, _, port = (cluster.status.control_plane_endpoint or "").partition("/")[0].rpartition(":")
+    return (host, int(port)) if host and port.isdecimal() else None
 
 
 def _sizes(workers: int) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from .shared import (
     NsRef,
     Platform,
     ProviderRef,
+    RepositorySecretRef,
     SecretRef,
 )
 
@@ -71,7 +72,7 @@ class ChartMirror(Model):
     """Beginning of the addresses of repositories that it stands for, such as https://charts.jetstack.io."""
     replacement: NotEmpty
     """What takes its place, such as oci://registry.example.com/charts."""
-    credentials_ref: SecretRef | None = None
+    credentials_ref: RepositorySecretRef | None = None
     """Secret with username and password, and ca.crt where needed; left out of it, the namespace is butler-system."""
     plain_http: bool = False
     """The registry speaks no TLS; for oci:// only."""
@@ -203,7 +204,7 @@ class ButlerConfigSpec(Model):
     """ProviderConfig of clusters that name none; without a namespace, in butler-system."""
     default_team_limits: DefaultTeamLimits | None = None
     default_addon_versions: DefaultAddonVersions = DefaultAddonVersions()
-    charts: Annotated[Charts, NOT_YET] = Charts()
+    charts: Charts = Charts()
     default_control_plane_resources: ControlPlaneResources | None = None
     default_time_servers: tuple[str, ...] = ()
     """Time servers; left out, pool.ntp.org."""

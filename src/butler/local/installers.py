@@ -5,12 +5,11 @@ from __future__ import annotations
 from butler.addons import builtin
 from butler.addons import installer as helm
 from butler.addons.credentials import secrets_of
+from butler.addons.mirrors import charts_of
 from butler.addons.model import Installer
-from butler.api.config import BUTLER_CONFIG_NAME, ButlerConfig, Charts
 from butler.simulation.installer import RecordingInstaller, StandInInstaller
 from kubekit.client.protocol import Client
 from kubekit.clock import Clock, SystemClock
-from kubekit.errors import NotFound
 from kubekit.server.store import private_files
 
 from .home import Home
@@ -18,20 +17,12 @@ from .home import Home
 
 def by_helm(place: Home, client: Client, clock: Clock | None) -> Installer | None:
     """Real Helm; None where it cannot be had. `client` is of the platform's own API."""
-
-    async def charts() -> Charts:
-        try:
-            return (await client.get(ButlerConfig, BUTLER_CONFIG_NAME)).spec.charts
-        except NotFound:
-            return Charts()
-
     private_files.make_private(place.helm)
-    return helm.build(place.helm, clock or SystemClock(), secrets_of(client), charts)
+    return helm.build(place.helm, clock or SystemClock(), secrets_of(client), charts_of(client))
 
 
-def for_simulation(place: Home, client: Client, clock: Clock | None, *, record: bool) -> Installer:
-    """Small charts by real Helm; where there is none, or nobody wants it, what there would be is written down."""
-    installer = None if record else by_helm(place, client, clock)
-    if installer is None:
+def for_simulation(helm: Installer | None) -> Installer:
+    """For clusters that are simulated: small charts by real Helm, or without it a note of what there would be."""
+    if helm is None:
         return RecordingInstaller()
-    return StandInInstaller(installer, {one.spec.chart.repository for one in builtin.definitions()})
+    return StandInInstaller(helm, {one.spec.chart.repository for one in builtin.definitions()})

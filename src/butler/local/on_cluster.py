@@ -15,6 +15,7 @@ from butler.addons.model import Installer
 from butler.api import KINDS
 from butler.api.model import PART_OF
 from butler.api.shared import SYSTEM_NAMESPACE
+from butler.controllers.addons.management_addon import Management
 from butler.engines.helm.protocol import Cluster
 from butler.providers.contract import Surroundings
 from butler.simulation import world as simulated
@@ -85,22 +86,31 @@ async def attached(place: Home, options: Options, config: Config, *, simulate: b
             server = await stack.enter_async_context(options.server(place))
             world = await stack.enter_async_context(options.world(server, place))
             port, reachable = server.port, options.remarks(server)
-            installer: Installer | None = options.installer(place, controllers.client)
-            app.add_controllers(controllers, world.connect, world.surroundings, providers, installer)
+            helm = options.helm(place, controllers.client)
+            installer = installers.for_simulation(None if options.record_addons else helm)
+            management = _management(config, controllers.client, helm)
+            app.add_controllers(
+                controllers, world.connect, world.surroundings, providers, installer, management=management
+            )
             managers.append(_manager(client, SIMULATION, options))
             simulated.add_stand_ins(managers[1], world, found.absent)
         else:
             stack.enter_context(_held(place))
             connect = await stack.enter_async_context(app.connections())
-            installer = installers.by_helm(place, controllers.client, options.clock)
-            management = Cluster(config, controllers.client)
-            app.add_controllers(controllers, connect, Surroundings(), providers, installer, management=management)
+            helm = options.helm(place, controllers.client)
+            management = _management(config, controllers.client, helm)
+            app.add_controllers(controllers, connect, Surroundings(), providers, helm, management=management)
         # Until here nothing was written to the cluster: whoever may not, or finds the port taken, leaves no trace.
         await rights.require(client, managers, (CONTROLLERS, SIMULATION)[: len(managers)])
         await install_definitions(client, wanted)
         await system.install(client, simulated=simulate)
         await stack.enter_async_context(working(managers))
         yield Platform(client, tuple(managers), config.cluster.server, port, (*_remarks(found, simulate), *reachable))
+
+
+def _management(config: Config, client: Client, helm: Installer | None) -> Management | None:
+    """The cluster itself is real, whatever is simulated on it."""
+    return Management(Cluster(config, client), helm) if helm is not None else None
 
 
 def _manager(client: Client, name: str, options: Options) -> Manager:

@@ -14,9 +14,13 @@ from butler.addons.model import Installer
 from butler.api import KINDS
 from butler.api.model import AGENT
 from butler.api.shared import SYSTEM_NAMESPACE
+from butler.controllers.addons.management_addon import Management
+from butler.engines.helm.protocol import Cluster
 from butler.product import PRODUCT
 from butler.simulation import world as simulated
 from butler.simulation.delays import REALISTIC, Delays
+from butler.simulation.installer import RECORDING_NEEDS, RecordingInstaller
+from kubekit.client import kubeconfig
 from kubekit.client.protocol import Client
 from kubekit.clock import Chance, Clock
 from kubekit.runtime.endpoints import serving
@@ -35,6 +39,7 @@ CONTROLLERS = "butler-controller"
 """The account of Butler's own controllers."""
 SIMULATION = "butler-simulation"
 """The account of the stand-ins."""
+SIMULATION_NEEDS = (*simulated.WORKLOADS_NEED, *RECORDING_NEEDS)
 
 GRACE = 5.0
 """Seconds for what is under way when the platform stops."""
@@ -81,9 +86,8 @@ class Options:
     def world(self, server: Server, place: Home) -> AbstractAsyncContextManager[simulated.World]:
         return simulated.world(server, place.datacentre, self.delays, self.wrapped, self.clock, self.chance)
 
-    def installer(self, place: Home, client: Client) -> Installer:
-        """For clusters that are simulated."""
-        return installers.for_simulation(place, client, self.clock, record=self.record_addons)
+    def helm(self, place: Home, client: Client) -> Installer | None:
+        return installers.by_helm(place, client, self.clock)
 
     def manager(self, client: Client, settings: ManagerSettings) -> Manager:
         return Manager(self.wrapped(client), settings, clock=self.clock, chance=self.chance)
@@ -142,13 +146,20 @@ async def running(place: Home, options: Options) -> AsyncIterator[Platform]:
             for name in (CONTROLLERS, SIMULATION)
         )
         providers = await app.cluster_providers(admin)
-        installer = options.installer(place, controllers.client)
-        app.add_controllers(controllers, world.connect, world.surroundings, providers, installer)
+        helm = None if options.record_addons else options.helm(place, controllers.client)
+        management = _management(server, simulation.client)
+        installer = installers.for_simulation(helm)
+        app.add_controllers(controllers, world.connect, world.surroundings, providers, installer, management=management)
         simulated.add_stand_ins(simulation, world, simulated.ENGINES)
         await system.grant(admin, CONTROLLERS, _reconcilers(controllers))
-        await system.grant(admin, SIMULATION, _reconcilers(simulation), simulated.WORKLOADS_NEED)
+        await system.grant(admin, SIMULATION, _reconcilers(simulation), SIMULATION_NEEDS)
         await stack.enter_async_context(working((controllers, simulation)))
         yield Platform(admin, (controllers, simulation), server.url, server.port, options.remarks(server))
+
+
+def _management(server: Server, client: Client) -> Management:
+    """Nothing runs on the API of the platform itself."""
+    return Management(Cluster(kubeconfig.load(server.kubeconfig), client), RecordingInstaller("the management cluster"))
 
 
 def _reconcilers(manager: Manager) -> list[Reconciler[Any]]:

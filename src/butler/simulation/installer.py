@@ -12,13 +12,14 @@ from butler.engines.helm.charts import Chart
 from butler.engines.helm.protocol import Cluster, Place
 from kubekit.errors import AlreadyExists, NotFound
 from kubekit.model.resource import Address
+from kubekit.runtime.reconciler import Permission
 
 CONFIG_MAP = Address("", "v1", "ConfigMap", "configmaps", True)
 MANAGER = "butler-simulation"
 NAME, NAMESPACE = "butler-addons", "kube-system"
-"""Where it stands, in the tenant's API: each addon with its version."""
+"""Where it stands, in the cluster's API: each addon with its version."""
+RECORDING_NEEDS = (Permission(CONFIG_MAP, ("create",)), Permission(CONFIG_MAP, ("patch",), names=(NAME,)))
 
-RECORDED = "only recorded, since the cluster is simulated"
 STANDS_IN = "a small chart in its place, since the cluster is simulated"
 
 CHARTS = Path(__file__).parent / "charts"
@@ -26,8 +27,11 @@ _ANY = "stand-in"
 """The chart for whatever has none of its own."""
 
 
+@dataclass(frozen=True, slots=True)
 class RecordingInstaller:
     """`butler.addons.model.Installer` for clusters in which nothing is to run: it writes down what there would be."""
+
+    where: str = "the cluster"
 
     async def install(self, cluster: Cluster, addons: Sequence[Addon]) -> tuple[Seen, ...]:
         client = cluster.client
@@ -39,11 +43,11 @@ class RecordingInstaller:
         except AlreadyExists:
             # Only what is missing is asked for, so what stands there already stays.
             await client.patch(CONFIG_MAP, NAME, {"data": versions}, NAMESPACE, manager=MANAGER)
-        return _recorded(addons)
+        return self._recorded(addons)
 
     async def look(self, cluster: Cluster, addons: Sequence[Addon], *, repair: bool) -> tuple[Seen, ...]:
         """A note does not change, so nobody is asked."""
-        return _recorded(addons)
+        return self._recorded(addons)
 
     async def remove(self, cluster: Cluster, place: Place, *, name: str = "", holds_volumes: bool = False) -> None:
         change = {"data": {place.name: None}}
@@ -52,9 +56,9 @@ class RecordingInstaller:
         except NotFound:
             return
 
-
-def _recorded(addons: Sequence[Addon]) -> tuple[Seen, ...]:
-    return tuple(Seen(one.name, one.version, AddonState.HEALTHY, RECORDED, lasting=True) for one in addons)
+    def _recorded(self, addons: Sequence[Addon]) -> tuple[Seen, ...]:
+        message = f"only recorded, since {self.where} is simulated"
+        return tuple(Seen(one.name, one.version, AddonState.HEALTHY, message, lasting=True) for one in addons)
 
 
 @dataclass(frozen=True, slots=True)

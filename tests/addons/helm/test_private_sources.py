@@ -12,7 +12,7 @@ from butler.addons import installer, mirrors
 from butler.addons.errors import CredentialsMissing
 from butler.addons.model import AddonState
 from butler.api.config import ChartMirror, Charts
-from butler.api.shared import SecretRef
+from butler.api.shared import RepositorySecretRef
 from butler.engines.helm.charts import Chart
 from kubekit.clock import SystemClock
 from kubekit.errors import NotFound
@@ -67,7 +67,7 @@ async def test_an_installer_asks_the_mirrors_of_now(site: Site, tmp_path: Path) 
         mirror = ChartMirror(
             prefix="https://charts.invalid",
             replacement=f"http://127.0.0.1:{source.port}",
-            credentials_ref=SecretRef(name="charts"),
+            credentials_ref=RepositorySecretRef(name="charts"),
         )
         said.append(Charts(mirrors=(mirror,)))
         assert (await site.installed(addon)).reason == "CredentialsMissing"
@@ -80,11 +80,28 @@ async def test_a_mirror_that_nobody_opens_is_named() -> None:
     async def read(namespace: str, name: str) -> Mapping[str, bytes]:
         raise NotFound(f"{namespace}/{name}")
 
-    mirror = ChartMirror(prefix="https://a.example", replacement="oci://b.example", credentials_ref=SecretRef(name="x"))
+    mirror = ChartMirror(
+        prefix="https://a.example", replacement="oci://b.example", credentials_ref=RepositorySecretRef(name="x")
+    )
     with pytest.raises(
         CredentialsMissing, match=r"the mirror of https://a\.example: Secret butler-system/x, which opens"
     ):
-        await mirrors.mirrors(Charts(mirrors=(mirror,)), read)
+        await mirrors.mirror_of("https://a.example/stable", Charts(mirrors=(mirror,)), read)
+
+
+async def test_what_opens_another_mirror_is_not_needed() -> None:
+    async def read(namespace: str, name: str) -> Mapping[str, bytes]:
+        raise NotFound(f"{namespace}/{name}")
+
+    closed = ChartMirror(
+        prefix="https://a.example", replacement="oci://b.example", credentials_ref=RepositorySecretRef(name="x")
+    )
+    open_to_all = ChartMirror(prefix="https://c.example", replacement="oci://d.example")
+    said = Charts(mirrors=(closed, open_to_all))
+    found = await mirrors.mirror_of("https://c.example", said, read)
+    assert found is not None
+    assert found.replacement == "oci://d.example"
+    assert await mirrors.mirror_of("https://e.example", said, read) is None
 
 
 def test_where_there_is_no_helm_there_is_no_installer(

@@ -70,7 +70,7 @@ class World(Addons):
             defaults={"namespace": SPACE, "values": {"greeting": "hello $(cluster.name)"}},
         )  # fmt: skip
         inside = f"inside-{self.ending}"
-        self.cluster_name = self.cluster(tenantNamespace=inside)
+        self.cluster_name = self.cluster(tenantNamespace=inside, controlPlaneEndpoint="10.0.0.9:6443")
         data = {"admin.conf": base64.b64encode(tenant.kubeconfig.read_bytes()).decode()}
         meta = {"name": f"{self.cluster_name}-admin-kubeconfig", "namespace": inside}
         objects = [
@@ -90,6 +90,11 @@ class World(Addons):
             "upgrade", "--install", self.name, "web", "--repo", self._repository, "--version", version,
             "--create-namespace", "--values", str(path),
         )  # fmt: skip
+
+    def change_values(self, **values: str) -> None:
+        """Of the definition."""
+        change = json.dumps({"spec": {"defaults": {"values": values}}})
+        self.user.kubectl("patch", "addondefinition", self.name, "--type=merge", "-p", change)
 
     def install(self, *flags: str) -> None:
         self.user("addon", "install", self.cluster_name, self.name, *flags)
@@ -114,6 +119,14 @@ def test_before_anything_is_installed_all_of_it_is_new(world: World) -> None:
     ]
     assert f"+  greeting: hello {world.cluster_name}" in items[0]["diff"]
     assert world.helm.json("list") == [], "nothing is installed by looking"
+
+
+def test_placeholders_stand_for_what_the_controller_would_say(world: World) -> None:
+    named = ("cluster.podCidr", "cluster.serviceType", "cluster.smallReplicas", "cluster.endpoint.port")
+    world.change_values(greeting=" ".join(f"$({name})" for name in named))
+    world.install()
+    (config, _) = json.loads(world.diff("-o", "json").out)
+    assert "+  greeting: 10.244.0.0/16 NodePort 2 6443" in config["diff"]
 
 
 def test_what_is_there_as_it_is_written_is_no_difference(world: World) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from butler.engines.helm.archives import Archives
-from butler.engines.helm.charts import NO_CREDENTIALS, Chart, Credentials, Mirror, mirrored
+from butler.engines.helm.charts import NO_CREDENTIALS, Chart, Credentials, Mirror, mirrored, nearest
 from butler.engines.helm.errors import ChartNotFound, ChartRefused, ChartUnavailable, HelmError
 from butler.engines.helm.program import Program
 from butler.engines.helm.workspace import Workspace
@@ -32,10 +32,10 @@ class Fetching:
         self.folder = folder
         self.program = Program(helm_of(version))
         self.mirrors = mirrors
-        self.archives = Archives(self.program, folder / "charts", self.mirrors_now, most)
+        self.archives = Archives(self.program, folder / "charts", self.mirror_now, most)
 
-    async def mirrors_now(self) -> tuple[Mirror, ...]:
-        return self.mirrors
+    async def mirror_now(self, repository: str) -> Mirror | None:
+        return nearest(self.mirrors, repository)
 
     async def fetch(self, chart: Chart, credentials: Credentials = NO_CREDENTIALS) -> bytes:
         with Workspace(self.folder / "runs") as workspace:
@@ -176,12 +176,13 @@ def test_the_longest_prefix_counts_and_only_whole_words() -> None:
     )
 
     def to(repository: str) -> str:
-        return mirrored(Chart(repository, "web", "1.0.0"), ROBOT, mirrors)[0].repository
+        return mirrored(Chart(repository, "web", "1.0.0"), ROBOT, nearest(mirrors, repository))[0].repository
 
     assert to("https://a.example/deep/er") == "oci://m.example/deep/er"
     assert to("https://a.example/deeper") == "https://m.example/a/deeper"
     assert to("https://a.example.evil/x") == "https://a.example.evil/x"
-    assert mirrored(Chart("https://b.example", "web", "1.0.0"), ROBOT, mirrors)[1] == ROBOT
+    assert nearest(mirrors, "https://b.example") is None
+    assert mirrored(Chart("https://b.example", "web", "1.0.0"), ROBOT, None)[1] == ROBOT
 
 
 @pytest.mark.parametrize(

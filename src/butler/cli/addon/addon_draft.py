@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,15 +101,17 @@ async def check_settings(session: Session, draft: Draft, definition: AddonDefini
     else:
         checks.check_version(definition, spec.get("version", ""))
     sources = msgspec.convert(spec.get("valuesFrom") or [], tuple[ValuesSource, ...])
-    secrets = await _readable(session, sources)
+    secrets = await _readable(session, draft["metadata"]["name"], sources)
     if definition is not None and secrets is not None:
         checks.check_values(definition, [spec.get("values") or {}, *secrets])
 
 
-async def _readable(session: Session, sources: Sequence[ValuesSource]) -> list[dict[str, Any]] | None:
+async def _readable(
+    session: Session, addon: str, sources: Sequence[ValuesSource]
+) -> Sequence[Mapping[str, Any]] | None:
     """What Secrets hold; None for those who may not read them. Raises Failure."""
     try:
-        return await secret_values.read(session, sources)
+        return await secret_values.read(session, addon, sources)
     except Forbidden as error:
         say(f"Warning: values were not checked: {error}")
         return None

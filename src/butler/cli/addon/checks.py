@@ -11,6 +11,7 @@ from typing import Any
 from butler import advice
 from butler.addons import placeholders, schemas, suitability
 from butler.addons.errors import AddonRefused, InvalidValues
+from butler.addons.facts import Facts
 from butler.addons.values import merged
 from butler.api.addon import AddonDefinition, TenantAddon
 from butler.api.provider import ProviderConfig
@@ -92,23 +93,24 @@ async def check_new(session: Session, definition: AddonDefinition, around: Surro
 
 
 async def _check_suitable(session: Session, definition: AddonDefinition, host: Host, subject: str) -> None:
-    provider = await infrastructure(session, host) if definition.spec.providers else ""
+    config = await provider_config(session, host) if definition.spec.providers else None
+    infrastructure = config.spec.infrastructure if config is not None else ""
     try:
-        suitability.check(definition, host.facts(provider))
+        suitability.check(definition, Facts(host.metadata.name, host.version, infrastructure, {}))
     except AddonRefused as error:
         raise Failure(f"{subject}: {error}", REFUSED) from None
 
 
-async def infrastructure(session: Session, host: Host) -> str:
-    """What the cluster runs on; empty where that is not to be found out."""
+async def provider_config(session: Session, host: Host) -> ProviderConfig | None:
+    """What the cluster runs on; None where that is not to be found out."""
     ref = host.status.provider_config_ref
     if ref is None:
-        return ""
+        return None
     try:
-        config: ProviderConfig = await session.client.get(ProviderConfig, ref.name, ref.namespace)
+        found: ProviderConfig = await session.client.get(ProviderConfig, ref.name, ref.namespace)
     except (NotFound, Forbidden):
-        return ""
-    return config.spec.infrastructure
+        return None
+    return found
 
 
 def _check_conflicts(session: Session, definition: AddonDefinition, around: Surroundings, subject: str) -> None:

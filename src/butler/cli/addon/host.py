@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 
 from msgspec import Struct, field
 
@@ -10,9 +10,6 @@ from butler import advice
 from kubekit.model.resource import Address
 
 from ..rows import CLUSTERS, Meta
-
-if TYPE_CHECKING:
-    from butler.addons.facts import Facts
 
 PARTS = {
     "cni": "cni",
@@ -53,7 +50,6 @@ class HostSpec(Struct, rename="camel", gc=False):
     """What is wanted."""
 
     kubernetes_version: str | None = None
-    networking: dict[str, Any] = {}
 
 
 class HostStatus(Struct, rename="camel", gc=False):
@@ -61,8 +57,6 @@ class HostStatus(Struct, rename="camel", gc=False):
 
     phase: str | None = None
     tenant_namespace: str | None = None
-    control_plane_endpoint: str | None = None
-    worker_nodes_desired: int | None = None
     provider_config_ref: ProviderPlace | None = None
     observed_state: Observed = field(default_factory=Observed)
 
@@ -85,27 +79,6 @@ class Host(Struct, gc=False):
     def is_complete(self) -> bool:
         """Whether everything is there that the platform puts into it."""
         return self.status.phase in ("Running", "Ready")
-
-    def facts(self, provider: str) -> Facts:
-        """What addons may know of it, as its controller tells them."""
-        from butler.addons.facts import Facts
-
-        meta, networking = self.metadata, self.spec.networking
-        host, _, port = (self.status.control_plane_endpoint or "").partition("/")[0].rpartition(":")
-        named = {
-            "cluster.name": meta.name,
-            "cluster.namespace": meta.namespace,
-            "cluster.version": self.version,
-            "cluster.endpoint.host": host.strip("[]"),
-            "cluster.endpoint.port": int(port) if port.isdecimal() else None,
-            "cluster.podCIDR": networking.get("podCIDR"),
-            "cluster.serviceCIDR": networking.get("serviceCIDR"),
-            "cluster.workers": self.status.worker_nodes_desired,
-            "cluster.provider": provider,
-        }
-        return Facts(
-            meta.name, self.version, provider, {key: one for key, one in named.items() if one not in (None, "")}
-        )
 
     def platform_addon(self, name: str) -> SeenAddon | None:
         return next((one for one in self.status.observed_state.addons if one.name == name), None)

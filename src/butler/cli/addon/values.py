@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -49,12 +50,12 @@ async def values(session: Session, cluster: str, name: str, everything: bool, sh
     click.echo(document(found, output))
 
 
-async def _secrets(session: Session, addon: TenantAddon) -> list[dict[str, Any]]:
+async def _secrets(session: Session, addon: TenantAddon) -> list[Mapping[str, Any]]:
     """What Secrets add; those that cannot be read are told of."""
-    found: list[dict[str, Any]] = []
+    found: list[Mapping[str, Any]] = []
     for source in addon.spec.values_from:
         try:
-            found += await secret_values.read(session, [source])
+            found += await secret_values.read(session, addon.metadata.name, [source])
         except (Failure, Forbidden) as error:
             say(f"# without the values of Secret {source.secret_ref.name}: {error}")
     return found

@@ -1,15 +1,11 @@
-"""The cluster of a TenantAddon: whether anything can be installed there yet, what is known of it, how to reach it."""
+"""The cluster of a TenantAddon: whether anything can be installed there yet, and how to reach it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from msgspec import convert, structs
-
-from butler.addons.facts import Facts, cluster_facts
-from butler.api.cluster import TenantCluster, TenantClusterSpec
-from butler.api.normalise import normalise
-from butler.api.provider import ProviderConfig
+from butler.addons import facts
+from butler.api.cluster import TenantCluster
 from butler.engines.core import Secret
 from butler.engines.helm.protocol import Cluster
 from butler.engines.tenants import Endpoint, Tenants, admin_kubeconfig_secret
@@ -56,10 +52,10 @@ def what_matters(cluster: TenantCluster) -> Any:
 
 def endpoint_of(cluster: TenantCluster) -> Endpoint:
     """Where its API server is. Raises KubeconfigError."""
-    host, _, port = (cluster.status.control_plane_endpoint or "").partition("/")[0].rpartition(":")
-    if not host or not port.isdecimal():
+    found = facts.endpoint_of(cluster)
+    if found is None:
         raise KubeconfigError(f"TenantCluster {cluster.key}: nobody knows where its API server is")
-    return host, int(port)
+    return found
 
 
 async def reach(client: Client, tenants: Tenants, cluster: TenantCluster) -> Cluster:
@@ -70,17 +66,3 @@ async def reach(client: Client, tenants: Tenants, cluster: TenantCluster) -> Clu
         return await tenants.cluster_for(await client.get(Secret, name, namespace), endpoint)
     except (NotFound, InvalidConfiguration) as error:
         raise KubeconfigError(str(error)) from error
-
-
-def facts_of(cluster: TenantCluster, provider: ProviderConfig | None) -> Facts:
-    """What is known of a cluster that runs, as it was last accepted. Raises InvalidConfiguration."""
-    status, seen = cluster.status, cluster.status.observed_state
-    if status.accepted_spec is not None:
-        cluster = structs.replace(cluster, spec=convert(status.accepted_spec, TenantClusterSpec))
-    return cluster_facts(
-        normalise(cluster),
-        normalise(provider) if provider is not None else None,
-        version=(seen.kubernetes_version or "") if seen is not None else "",
-        workers=status.worker_nodes_desired or 0,
-        endpoint=endpoint_of(cluster),
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from butler.addons.errors import AddonRefused
 from butler.addons.facts import Facts
@@ -32,12 +32,18 @@ _NOBODY = "nothing here installs addons into the management cluster"
 _MANAGEMENT = Facts(name="management", version="", provider="", named={"cluster.name": "management"})
 
 
-def add_management_addons(
-    manager: Manager, management: Cluster | None, installer: Installer | None, surroundings: Surroundings
-) -> None:
-    """Have a manager run the controller, and its errands beside it. Without a way into the management cluster, or an
-    installer, the objects say so."""
-    addons = ManagementAddons(manager, management, installer, surroundings)
+@dataclass(frozen=True, slots=True)
+class Management:
+    """The management cluster, and who brings addons there: not always the one who brings them to tenants."""
+
+    cluster: Cluster
+    installer: Installer
+
+
+def add_management_addons(manager: Manager, management: Management | None, surroundings: Surroundings) -> None:
+    """Have a manager run the controller, and its errands beside it. Where nobody installs into the management cluster,
+    the objects say so."""
+    addons = ManagementAddons(manager, management, surroundings)
     addons.upkeep.errands.wake = manager.add(addons).wake
     manager.accompany(addons.upkeep.errands.run)
 
@@ -51,12 +57,10 @@ class ManagementAddons(Reconciler[ManagementAddon]):
     tells_conditions = False
     journal = logging.getLogger("butler.addons")
 
-    def __init__(
-        self, manager: Manager, management: Cluster | None, installer: Installer | None, surroundings: Surroundings
-    ) -> None:
+    def __init__(self, manager: Manager, management: Management | None, surroundings: Surroundings) -> None:
         self._client, self._management = manager.client, management
-        usable = installer if management is not None else None
-        self.upkeep = Upkeep(usable, surroundings.clock, surroundings.chance, manager.recorder)
+        installer = management.installer if management is not None else None
+        self.upkeep = Upkeep(installer, surroundings.clock, surroundings.chance, manager.recorder)
         self._addons: Informer[ManagementAddon] = manager.informers.of(ManagementAddon)
         self._definitions: Informer[AddonDefinition] = manager.informers.of(AddonDefinition)
         self._addons.index(_BY_DEFINITION, _definition_of)
@@ -125,7 +129,7 @@ class ManagementAddons(Reconciler[ManagementAddon]):
 
     async def _reach(self) -> Cluster:
         assert self._management is not None, "nothing is begun without a way"
-        return self._management
+        return self._management.cluster
 
     def _resident(self, obj: ManagementAddon, place: Place | None) -> Resident:
         return neighbours.of_management_addon(obj, self._definitions.get, place)

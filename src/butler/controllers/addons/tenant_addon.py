@@ -9,7 +9,10 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from butler.addons.errors import AddonRefused
+from butler.addons import secret_values
+from butler.addons.credentials import secrets_of
+from butler.addons.errors import AddonRefused, ValuesMissing
+from butler.addons.facts import running_facts
 from butler.addons.model import Addon, Installer
 from butler.addons.resolution import Wish, resolve
 from butler.api.addon import AddonDefinition, TenantAddon, TenantAddonStatus
@@ -32,7 +35,7 @@ from kubekit.runtime.reconciler import Outcome, Permission, Reconciler, Watch
 
 from ..cluster.kinds import SecretSeen
 from ..cluster.settings import defaults_of
-from . import cluster_access, definitions, neighbours, residents, secret_values, team_limits
+from . import cluster_access, definitions, neighbours, residents, team_limits
 from . import status as pictures
 from .labels import missing_labels
 from .removal import Removal, let_go, removal_of, take_out
@@ -103,7 +106,7 @@ class TenantAddons(Reconciler[TenantAddon]):
         status: TenantAddonStatus = self.upkeep.news(obj)
         try:
             return await self._pursue(obj, status, cluster)
-        except secret_values.ValuesMissing as missing:
+        except ValuesMissing as missing:
             waiting = pictures.waiting(status, pictures.READY, missing.reason, str(missing))
             return self.upkeep.outcome(obj, waiting, _LOOK_AGAIN)
         except residents.DependencyCycle as cycle:
@@ -176,13 +179,14 @@ class TenantAddons(Reconciler[TenantAddon]):
 
     async def _addon(self, obj: TenantAddon, definition: AddonDefinition, cluster: TenantCluster) -> Addon:
         """What it comes to. Raises AddonRefused."""
-        secret = await secret_values.read(self._client, obj.metadata.name, obj.spec.values_from, obj.metadata.namespace)
+        meta, read = obj.metadata, secrets_of(self._client)
+        secret = await secret_values.read(read, meta.name, obj.spec.values_from, meta.namespace)
         given = (defaults_of(cluster, self._team(cluster)).addon_values or {}).get(definition.metadata.name)
         of_team = given if obj.spec.addon else None
         wish = Wish(_name_of(obj), obj.spec.version, (of_team or {}, obj.spec.values or {}, *secret))
         made_with = cluster.status.provider_config_ref
         provider = self._providers.get(key(made_with.namespace, made_with.name)) if made_with is not None else None
-        addon = resolve(wish, definition, cluster_access.facts_of(cluster, provider))
+        addon = resolve(wish, definition, running_facts(cluster, provider))
         # Whoever waits for others waits here: the installer is told of one at a time.
         return replace(addon, depends_on=())
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
+from butler.addons.digests import digest
 from kubekit.client.protocol import Client
 from kubekit.model.resource import Address
 
 from . import names
 
 Object = dict[str, Any]
-
-_ENCODER = msgspec.json.Encoder(order="deterministic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +40,6 @@ def manifest(kind: Address, name: str, namespace: str, labels: Mapping[str, str]
     return Manifest(
         kind, name, namespace, {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata, **content}
     )
-
-
-def digest(value: Any) -> str:
-    """Eight letters that differ when the value does."""
-    return hashlib.sha256(_ENCODER.encode(value)).hexdigest()[:8]
 
 
 def differences(live: Any, wanted: Any, path: str = "") -> list[str]:

@@ -261,7 +261,7 @@ def add_clusters(
 ) -> None:
     """Have a manager run the controller, and its work on addons beside it."""
     clusters = TenantClusters(manager, tenants, installer, providers, clock, chance)
-    clusters.installations.wake = manager.add(clusters).wake
+    clusters.installations.errands.wake = manager.add(clusters).wake
     manager.accompany(clusters.installations.run)
 
 

@@ -44,7 +44,7 @@ class Archives:
             if chart.digest:
                 _check(chart, await asyncio.to_thread(content_digest, path))
             return path
-        source, opening = mirrored(chart, credentials, await self._mirrors())
+        source, opening = mirrored(chart, credentials, await self._mirrors(chart.repository))
         source.check()
         if source.scheme == LOCAL:
             return await self.put(source, opening, workspace)

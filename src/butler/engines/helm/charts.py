@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from .errors import ChartNotFound, ChartRefused
@@ -101,28 +102,37 @@ class Mirror:
     """Those of the mirror; what opens the original is never shown to it."""
     plain_http: bool = False
 
-    def covers(self, repository: str) -> bool:
-        prefix = self.prefix.rstrip("/")
-        return repository == prefix or repository.startswith(f"{prefix}/")
+
+Mirrors = Callable[[str], Awaitable[Mirror | None]]
+"""Which one stands for a repository: asked whenever a chart is needed, since people change them while Butler runs."""
 
 
-Mirrors = Callable[[], Awaitable[Sequence[Mirror]]]
-"""Asked whenever a chart is needed, since people change them while Butler runs."""
+async def no_mirrors(repository: str) -> None:
+    return None
 
 
-async def no_mirrors() -> Sequence[Mirror]:
-    return ()
+class Prefixed(Protocol):
+    """Whatever is for all repositories that begin so."""
+
+    @property
+    def prefix(self) -> str: ...
 
 
-def mirrored(chart: Chart, credentials: Credentials, mirrors: Iterable[Mirror]) -> tuple[Chart, Credentials]:
-    """Where a chart is really fetched from; the longest prefix counts."""
-    found = [one for one in mirrors if one.covers(chart.repository)]
-    if not found:
+P = TypeVar("P", bound=Prefixed)
+
+
+def nearest(mirrors: Iterable[P], repository: str) -> P | None:
+    """The one that counts for a repository: that with the longest prefix."""
+    found = [one for one in mirrors if f"{repository}/".startswith(f"{one.prefix.rstrip('/')}/")]
+    return max(found, key=lambda one: len(one.prefix.rstrip("/")), default=None)
+
+
+def mirrored(chart: Chart, credentials: Credentials, mirror: Mirror | None) -> tuple[Chart, Credentials]:
+    """Where a chart is really fetched from, and with what."""
+    if mirror is None:
         return chart, credentials
-    best = max(found, key=lambda one: len(one.prefix.rstrip("/")))
-    rest = chart.repository[len(best.prefix.rstrip("/")) :]
-    repository = f"{best.replacement.rstrip('/')}{rest}"
-    return replace(chart, repository=repository, plain_http=best.plain_http), best.credentials
+    repository = f"{mirror.replacement.rstrip('/')}{chart.repository[len(mirror.prefix.rstrip('/')) :]}"
+    return replace(chart, repository=repository, plain_http=mirror.plain_http), mirror.credentials
 
 
 def content_digest(path: Path) -> str:

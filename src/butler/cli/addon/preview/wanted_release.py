@@ -9,9 +9,11 @@ from typing import Any
 
 from butler import advice
 from butler.addons.errors import AddonRefused
+from butler.addons.facts import running_facts
 from butler.addons.resolution import Wish, resolve
 from butler.addons.values import merged
 from butler.api.addon import AddonDefinition, HelmChart, TenantAddon
+from butler.api.cluster import TenantCluster
 from butler.engines import tenants
 from butler.engines.core import Secret
 from butler.engines.helm.charts import Chart
@@ -59,7 +61,7 @@ async def connected(session: Session, host: Host) -> AsyncIterator[Cluster]:
 async def wanted_release(session: Session, host: Host, addon: TenantAddon) -> WantedRelease:
     """Raises Failure."""
     spec = addon.spec
-    secrets = await secret_values.read(session, spec.values_from)
+    secrets = await secret_values.read(session, addon.metadata.name, spec.values_from)
     layers = (spec.values or {}, *secrets)
     if spec.helm is not None:
         release, opened_by = _of_chart(addon, spec.helm, layers)
@@ -88,7 +90,8 @@ async def _of_definition(
     session: Session, host: Host, addon: TenantAddon, definition: AddonDefinition, layers: Sequence[Mapping[str, Any]]
 ) -> tuple[Release, Any]:
     wish = Wish(definition.metadata.name, addon.spec.version, tuple(layers))
-    facts = host.facts(await checks.infrastructure(session, host))
+    cluster = await session.client.get(TenantCluster, host.metadata.name, session.namespace)
+    facts = running_facts(cluster, await checks.provider_config(session, host))
     try:
         found = resolve(wish, definition, facts)
     except AddonRefused as error:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from msgspec import structs
@@ -17,12 +17,11 @@ from kubekit.clock import Chance, Clock, SystemChance, fraction
 from kubekit.errors import KubeError
 from kubekit.runtime.reconciler import Note
 
+from ...errands import Errands
 from .observed import KEPT, News, is_told, observed, seen_as
 
 AT_ONCE = 8
 """Clusters that are worked on at the same time."""
-_BRIEFLY = 0.2
-"""Seconds for which a visit waits: what is done by then is told together with everything else."""
 _TRY_AGAIN, _AT_MOST = timedelta(seconds=15), timedelta(minutes=10)
 """When to try an addon again that could not be installed: each time later, up to this."""
 _LOOK_AGAIN = timedelta(minutes=10)
@@ -49,7 +48,6 @@ class _Rest:
 class _Place:
     """What is known of one cluster."""
 
-    task: asyncio.Task[None] | None = None
     found: dict[str, ObservedAddon | None] = field(default_factory=dict)
     """By name, what the cluster's status may not say yet; None of what is gone."""
     rests: dict[str, _Rest] = field(default_factory=dict)
@@ -66,8 +64,6 @@ class _Place:
     """What happened that nobody heard of."""
     error: Exception | None = None
     """Why none of what was wanted last could even be tried."""
-    attended: bool = False
-    """Whether a visit waits for the end of the task, and so needs not be woken by it."""
 
 
 class Installations:
@@ -77,25 +73,21 @@ class Installations:
     that an addon is missing and has it installed again, which changes nothing where it is there."""
 
     def __init__(self, clock: Clock, chance: Chance | None = None, at_once: int = AT_ONCE) -> None:
-        self.wake: Callable[[str], None] = lambda key: None
-        """Brings the next visit to a cluster."""
+        self.errands: Errands[str, None] = Errands(at_once)
         self._clock, self._chance = clock, chance or SystemChance()
-        self._turns = asyncio.Semaphore(at_once)
         self._places: dict[str, _Place] = {}
-        self._group: asyncio.TaskGroup | None = None
 
     async def run(self) -> None:
         """For as long as controllers work: what is under way at their end is given up."""
         self._places.clear()
-        async with asyncio.TaskGroup() as self._group:
-            await asyncio.get_running_loop().create_future()
+        await self.errands.run()
 
     def news(self, key: str, told: Sequence[ObservedAddon]) -> News:
         """What is known of a cluster's addons by now, where its status does not say so."""
         place = self._places.get(key)
         if place is None:
             return {}
-        if place.task is None:
+        if not self._is_busy(key):
             by_name = {one.name: one for one in told}
             place.found = {name: one for name, one in place.found.items() if not is_told(one, name, by_name)}
         # What is awaited, or tried again later, is under way though no task is at work on it.
@@ -108,17 +100,17 @@ class Installations:
         end of it, but only a moment."""
         place = self._places.setdefault(key, _Place())
         due = [one for one in wanted if not self._rests(place, one.name, one) and not _is_awaited(place, one)]
-        if place.task is not None or place.error is not None or not due:
+        if self._is_busy(key) or place.error is not None or not due:
             return
         place.found |= {one.name: observed(one, "Installing") for one in due}
-        await self._start(key, place, self._install(place, due, install))
+        await self._start(key, place, partial(self._install, place, due, install))
 
     async def remove(self, key: str, unwanted: Sequence[ObservedAddon], remove: Remove) -> None:
         """Take out what nobody wants any more, as `begin` installs."""
         place = self._places.setdefault(key, _Place())
         due = [one for one in unwanted if not self._rests(place, one.name, one.release)]
-        if place.task is None and place.error is None and due:
-            await self._start(key, place, self._remove(place, due, remove))
+        if not self._is_busy(key) and place.error is None and due:
+            await self._start(key, place, partial(self._remove, place, due, remove))
 
     async def look_after(self, key: str, installed: Sequence[Addon], look: Install) -> None:
         """Look at what is there, when it is time for that."""
@@ -132,11 +124,11 @@ class Installations:
         awaited = [one for one in installed if _is_awaited(place, one)]
         place.awaited = {one.name: place.awaited[one.name] for one in awaited}
         due = installed if now >= place.look_at else awaited if now >= place.await_at else ()
-        if place.task is not None or not due:
+        if self._is_busy(key) or not due:
             return
         if due is installed:
             place.look_at = now + self._period()
-        await self._start(key, place, self._look(place, due, look))
+        await self._start(key, place, partial(self._look, place, due, look))
 
     def take_error(self, key: str) -> Exception | None:
         """Why nothing could even be tried, once: whoever hears of it tries again when it is time."""
@@ -159,7 +151,7 @@ class Installations:
         place = self._places.get(key)
         if place is None:
             return None
-        if place.task is not None:
+        if self._is_busy(key):
             return _LOOK_AGAIN
         now = self._clock.monotonic()
         times = [one.until - now for one in place.rests.values() if one.until > now]
@@ -170,10 +162,11 @@ class Installations:
 
     async def stop(self, key: str) -> None:
         """Give up what is under way in a cluster, and forget what came of it."""
-        place = self._places.pop(key, None)
-        if place is not None and place.task is not None:
-            place.task.cancel()
-            await asyncio.wait((place.task,))
+        self._places.pop(key, None)
+        await self.errands.stop(key)
+
+    def _is_busy(self, key: str) -> bool:
+        return self.errands.under_way(key) is not None
 
     def _rests(self, place: _Place, name: str, wanted: object) -> bool:
         rest = place.rests.get(name)
@@ -183,27 +176,15 @@ class Installations:
         """Never the same, so that clusters that began together do not stay together."""
         return (0.75 + fraction(self._chance) / 2) * _LOOK_AFTER.total_seconds()
 
-    async def _start(self, key: str, place: _Place, work: Coroutine[Any, Any, None]) -> None:
-        assert self._group is not None, "controllers work only while this runs"
-        place.task = self._group.create_task(self._work(key, place, work))
-        place.attended = True
-        try:
-            await asyncio.wait((place.task,), timeout=_BRIEFLY)
-        finally:
-            place.attended = False
+    async def _start(self, key: str, place: _Place, work: Callable[[], Awaitable[None]]) -> None:
+        async def done() -> None:
+            try:
+                await work()
+            except Exception as error:
+                # Whatever it is, the next visit to the cluster tells of it.
+                place.error = error
 
-    async def _work(self, key: str, place: _Place, work: Coroutine[Any, Any, None]) -> None:
-        try:
-            async with self._turns:
-                await work
-        except Exception as error:
-            # Whatever it is, the next visit to the cluster tells of it.
-            place.error = error
-        finally:
-            work.close()
-            place.task = None
-        if not place.attended:
-            self.wake(key)
+        await self.errands.begin(key, key, done)
 
     async def _install(self, place: _Place, wanted: Sequence[Addon], install: Install) -> None:
         try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from butler.addons.digests import digest
 from butler.addons.selection import needs_cloud_controller
 from butler.engines.capi.kinds import (
     AUTOSCALER_MAX_SIZE,
@@ -18,7 +19,7 @@ from butler.engines.capi.kinds import (
 from kubekit.model.resource import Address
 
 from .. import kinds, names
-from ..manifests import Manifest, Object, digest
+from ..manifests import Manifest, Object
 from ..scope import Scope
 from ..settings import PoolSettings
 from ..step import Step, Verdict
