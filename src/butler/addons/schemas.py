@@ -31,6 +31,9 @@ def problems(addon: str, values: Mapping[str, Any], schema: Mapping[str, Any] | 
     try:
         # No backtracking: whoever writes values chooses what is matched.
         validator = jsonschema_rs.validator_for(dict(schema), pattern_options=jsonschema_rs.RegexOptions())
+    except jsonschema_rs.ValidationError as error:
+        where = ".".join(str(part) for part in ("valuesSchema", *error.instance_path))
+        raise InvalidValues(addon, f"the schema of its definition is none: {where}: {error.message}") from None
     except ValueError as error:
         raise InvalidValues(addon, f"the schema of its definition is none: {error}") from None
     return [_told(error) for error in validator.iter_errors(_without_nulls(values))]
