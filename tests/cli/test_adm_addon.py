@@ -95,7 +95,10 @@ def test_an_entry_comes_into_the_catalogue_and_goes(user: User, addons: Addons, 
         ({"categori": "dns"}, "spec.categori: Forbidden: there is no such field; did you mean category?"),
         ({"category": "nonsense"}, "spec.category"),
         ({"chart": {"defaultVersion": "1.x"}}, "is not exactly one version"),
-        ({"valuesSchema": {"type": "nothing"}}, "the schema of its definition is none"),
+        (
+            {"valuesSchema": {"properties": {"n": {"minimum": "one"}}}},
+            'the schema of its definition is none: valuesSchema.properties.n.minimum: "one" is not of type "number"\n',
+        ),
         (
             {"valuesSchema": {"properties": {"n": {"type": "integer"}}}, "defaults": {"values": {"n": "x"}}},
             "values.n breaks properties/n/type",
