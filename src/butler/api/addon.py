@@ -37,7 +37,7 @@ class HelmChart(Model):
     release_name: str | None = None
     """Name of the release; left out, that of this object."""
     namespace: str | None = None
-    """Namespace it is installed in."""
+    """Namespace it is installed in; left out, it has the name of this object."""
     create_namespace: bool = True
     """Create the namespace."""
     credentials_ref: LocalRef | None = None
