@@ -89,6 +89,12 @@ def test_an_entry_comes_into_the_catalogue_and_goes(user: User, addons: Addons, 
     assert "the catalogue has no addon" in user.adm("addon", "catalog", "delete", name, fails=3).err
 
 
+def test_an_entry_may_leave_values_to_its_users(user: User, tmp_path: Path) -> None:
+    file, schema = tmp_path / "asking.yaml", {"required": ["domain"], "properties": {"domain": {"type": "string"}}}
+    file.write_text(yaml.safe_dump(definition("asking", valuesSchema=schema)))
+    user.adm("addon", "catalog", "create", "-f", str(file), "--dry-run")
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [

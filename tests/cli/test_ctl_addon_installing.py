@@ -181,7 +181,8 @@ def test_what_does_not_go_with_the_cluster_is_refused(user: User, addons: Addons
     old = addons.define("old", kubernetesVersions="<1.20")
     cloudy = addons.define("cloudy", providers=["aws"])
     assert (
-        ": it runs on Kubernetes <1.20, and the cluster has v1.32.2" in user("addon", "install", cluster, old, fails=7).err
+        ": it runs on Kubernetes <1.20, and the cluster has v1.32.2"
+        in user("addon", "install", cluster, old, fails=7).err
     )
     assert ": it is for aws, and the cluster is on simulated" in user("addon", "install", cluster, cloudy, fails=7).err
 

@@ -10,6 +10,7 @@ import jsonschema_rs
 from .errors import InvalidValues
 
 _MOST = 3
+_MISSING = " is missing"
 
 
 def check(addon: str, values: Mapping[str, Any], schema: Mapping[str, Any] | None) -> None:
@@ -39,9 +40,16 @@ def problems(addon: str, values: Mapping[str, Any], schema: Mapping[str, Any] | 
     return [_told(error) for error in validator.iter_errors(_without_nulls(values))]
 
 
+def is_about_a_gap(problem: str) -> bool:
+    """Whether it would be none if more values were given."""
+    return problem.endswith(_MISSING)
+
+
 def _told(error: jsonschema_rs.ValidationError) -> str:
-    where = ".".join(str(part) for part in error.instance_path) or "the whole"
-    return f"values.{where} breaks {'/'.join(str(part) for part in error.schema_path)}"
+    where = ".".join(str(part) for part in ("values", *error.instance_path))
+    if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Required):
+        return f"{where}.{error.kind.property}{_MISSING}"
+    return f"{where} breaks {'/'.join(str(part) for part in error.schema_path)}"
 
 
 def _without_nulls(values: Any) -> Any:

@@ -149,7 +149,7 @@ def check_defaults(definition: AddonDefinition) -> None:
     spec, name = definition.spec, definition.metadata.name
     try:
         found = schemas.problems(name, placeholders.without(spec.defaults.values or {}), spec.values_schema)
-        schemas.refuse(name, [one for one in found if not one.endswith("/required")])
+        schemas.refuse(name, [one for one in found if not schemas.is_about_a_gap(one)])
     except InvalidValues as error:
         raise Failure(str(error), USAGE) from None
 
