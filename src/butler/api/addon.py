@@ -105,6 +105,7 @@ class TenantAddon(
         Column("Version", ".spec.version"),
         Column("Phase", ".status.phase"),
         Column("Installed", ".status.installedVersion"),
+        Column("Message", ".status.message", priority=1),
         AGE,
     ),
 ):
@@ -166,6 +167,7 @@ class ManagementAddon(
         Column("Version", ".spec.version"),
         Column("Phase", ".status.phase"),
         Column("Installed", ".status.installedVersion"),
+        Column("Message", ".status.message", priority=1),
         AGE,
     ),
 ):
