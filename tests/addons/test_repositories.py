@@ -88,6 +88,11 @@ def test_nothing_else_is(repository: str) -> None:
     assert "open-sesame" not in str(caught.value)
 
 
+def test_who_may_allow_a_repository_inside_is_told() -> None:
+    with pytest.raises(RepositoryRefused, match=r"charts\.allowedRepositories of the ButlerConfig may allow it"):
+        repositories.check("web", "http://127.0.0.1:8080", Charts())
+
+
 @pytest.mark.parametrize(
     "repository",
     [

@@ -135,7 +135,8 @@ TABLE = {
     "Workers:string=.status.observedState.workers.ready; Endpoint:string=.status.controlPlaneEndpoint; "
     "Provider:string=.status.providerConfigRef.name (priority 1)",
     "TenantAddon": "Cluster:string=.spec.clusterRef.name; Addon:string=.spec.addon; Version:string=.spec.version; "
-    "Phase:string=.status.phase; Installed:string=.status.installedVersion",
+    "Phase:string=.status.phase; Installed:string=.status.installedVersion; "
+    "Message:string=.status.message (priority 1)",
     "ProviderConfig": "Provider:string=.status.provider; Scope:string=.status.scope; Mode:string=.status.networkMode; "
     "Ready:boolean=.status.ready; Validated:boolean=.status.validated",
     "MachineRequest": "Machine:string=.spec.machineName; Role:string=.spec.role; Phase:string=.status.phase; "
@@ -157,7 +158,8 @@ TABLE = {
     "AddonDefinition": "Display Name:string=.spec.displayName; Category:string=.spec.category; "
     "Chart:string=.spec.chart.name; Version:string=.spec.chart.defaultVersion; Platform:boolean=.spec.platform",
     "ManagementAddon": "Addon:string=.spec.addon; Version:string=.spec.version; Phase:string=.status.phase; "
-    "Installed:string=.status.installedVersion",
+    "Installed:string=.status.installedVersion; "
+    "Message:string=.status.message (priority 1)",
     "AddonProfile": "Matched:integer=.status.matched; Updated:integer=.status.updated; Ready:integer=.status.ready; "
     "Failed:integer=.status.failed; Wave:string=.status.wave; "
     'Stopped:string=.status.conditions[?(@.type=="Stopped")].status',

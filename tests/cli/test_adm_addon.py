@@ -89,13 +89,22 @@ def test_an_entry_comes_into_the_catalogue_and_goes(user: User, addons: Addons, 
     assert "the catalogue has no addon" in user.adm("addon", "catalog", "delete", name, fails=3).err
 
 
+def test_an_entry_may_leave_values_to_its_users(user: User, tmp_path: Path) -> None:
+    file, schema = tmp_path / "asking.yaml", {"required": ["domain"], "properties": {"domain": {"type": "string"}}}
+    file.write_text(yaml.safe_dump(definition("asking", valuesSchema=schema)))
+    user.adm("addon", "catalog", "create", "-f", str(file), "--dry-run")
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
         ({"categori": "dns"}, "spec.categori: Forbidden: there is no such field; did you mean category?"),
         ({"category": "nonsense"}, "spec.category"),
         ({"chart": {"defaultVersion": "1.x"}}, "is not exactly one version"),
-        ({"valuesSchema": {"type": "nothing"}}, "the schema of its definition is none"),
+        (
+            {"valuesSchema": {"properties": {"n": {"minimum": "one"}}}},
+            'the schema of its definition is none: valuesSchema.properties.n.minimum: "one" is not of type "number"\n',
+        ),
         (
             {"valuesSchema": {"properties": {"n": {"type": "integer"}}}, "defaults": {"values": {"n": "x"}}},
             "values.n breaks properties/n/type",

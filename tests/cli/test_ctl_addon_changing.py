@@ -114,6 +114,18 @@ def test_what_the_platform_keeps_is_not_removed_here(user: User, addons: Addons,
     assert told in refused
 
 
+@pytest.mark.parametrize(
+    "command", [("values",), ("diff",), ("upgrade", "--version", "1.2.3")], ids=lambda command: str(command[0])
+)
+def test_what_the_platform_keeps_is_changed_elsewhere(user: User, addons: Addons, command: tuple[str, ...]) -> None:
+    cluster, name = addons.cluster(), addons.define("front", category="ingress")
+    seen = [*PLATFORM, {"name": name, "version": "1", "status": "Healthy", "managedBy": "butler"}]
+    user.status(cluster, observedState={"kubernetesVersion": "v1.32.2", "addons": seen})
+    verb, *flags = command
+    refused = user("addon", verb, cluster, name, *flags, fails=7).err
+    assert f"spec.addons.ingress of the cluster says how, and `butlerctl cluster edit {cluster}` changes it" in refused
+
+
 def test_one_that_a_profile_made_is_changed_with_a_warning(user: User, addons: Addons) -> None:
     cluster, name = addons.cluster(), addons.define("graphs")
     user("addon", "install", cluster, name)

@@ -71,15 +71,25 @@ def test_a_chart_that_is_in_no_catalogue(user: User, addons: Addons) -> None:
     assert "say which ADDON" in user("addon", "install", cluster, fails=2).err
     problem = user("addon", "install", cluster, *where, "--version", "1.x", fails=2).err
     assert "version '1.x' is not exactly one version" in problem
-    user("addon", "install", cluster, "shopfront", *where, "--version", "1.2.3", "--target-namespace", "web")
+    wrong = user("addon", "install", cluster, "nats", "--repo-secret", "login", fails=2).err
+    assert "--repo-secret is for --chart" in wrong
+    rest = ("--version", "1.2.3", "--target-namespace", "web", "--repo-secret", "login")
+    user("addon", "install", cluster, "shopfront", *where, *rest)
     assert addons.read(f"{cluster}-shopfront")["spec"] == {
         "clusterRef": {"name": cluster},
         "helm": {
             "chart": "web", "repository": "oci://registry.example.com/charts", "namespace": "web",
-            "createNamespace": True,
+            "createNamespace": True, "releaseName": "shopfront", "credentialsRef": {"name": "login"},
         },
         "version": "1.2.3",
     }  # fmt: skip
+
+
+def test_a_chart_is_called_in_the_cluster_as_on_the_command_line(user: User, addons: Addons) -> None:
+    cluster, where = addons.cluster(), ("--repo", "https://charts.example.com", "--version", "1.2.3")
+    user("addon", "install", cluster, "--chart", "web", *where)
+    helm = addons.read(f"{cluster}-web")["spec"]["helm"]
+    assert (helm["releaseName"], helm["namespace"]) == ("web", "web")
 
 
 @pytest.mark.parametrize(
@@ -110,8 +120,8 @@ def test_bad_settings_are_told_and_nothing_is_written(
     ("text", "told"),
     [
         ("a: [", "stdin: this is not YAML: line "),
-        ("- a", "this is no mapping"),
-        ("a: 1\n---\nb: 2", "this is several documents"),
+        ("- a", "this is something else"),
+        ("a: 1\n---\nb: 2", "these are several documents"),
         ("[" * 20_000, "stdin: this is not YAML: exceeded max depth"),
         (BOMB, "stdin: this is not YAML: "),
     ],
@@ -171,9 +181,10 @@ def test_what_does_not_go_with_the_cluster_is_refused(user: User, addons: Addons
     old = addons.define("old", kubernetesVersions="<1.20")
     cloudy = addons.define("cloudy", providers=["aws"])
     assert (
-        "runs on Kubernetes <1.20, and the cluster has v1.32.2" in user("addon", "install", cluster, old, fails=7).err
+        ": it runs on Kubernetes <1.20, and the cluster has v1.32.2"
+        in user("addon", "install", cluster, old, fails=7).err
     )
-    assert "is for aws, and the cluster is on simulated" in user("addon", "install", cluster, cloudy, fails=7).err
+    assert ": it is for aws, and the cluster is on simulated" in user("addon", "install", cluster, cloudy, fails=7).err
 
 
 def test_conflicts_are_refused_whoever_of_the_two_names_them(user: User, addons: Addons) -> None:

@@ -102,7 +102,8 @@ class Shelf:
             )
         self.calls.append(f"repair {addon.name}")
         repaired, found.drifted = found.drifted, ""
-        return Seen(addon.name, addon.version, AddonState.HEALTHY, revision=found.revision, repaired=repaired)
+        # Nobody has taken in yet what was written.
+        return Seen(addon.name, addon.version, AddonState.INSTALLING, revision=found.revision, repaired=repaired)
 
     async def remove(self, cluster: Cluster, place: Place, *, name: str = "", holds_volumes: bool = False) -> None:
         await self._begin("remove", place.name, cluster)

@@ -85,6 +85,19 @@ async def test_a_secret_that_changes_is_a_change(world: World) -> None:
     assert (await world.status("grafana")).values_digest != digest
 
 
+async def test_another_login_is_tried_at_once(world: World) -> None:
+    world.installer.fails["queue"] = "401 Unauthorized"
+    await world.ask("", name="queue", helm={**CHART, "credentialsRef": {"name": "login"}}, version="1.0.0")
+    await asyncio.sleep(5)
+    assert await world.phase("queue") is Phase.FAILED
+    world.installer.fails.clear()
+    await asyncio.sleep(5)
+    assert await world.phase("queue") is Phase.FAILED
+    await world.secret("login", username="web", password=SECRET)
+    await asyncio.sleep(5)
+    assert await world.phase("queue") is Phase.INSTALLED
+
+
 @pytest.mark.parametrize(
     "content", [f"- {SECRET}", f"a: [{SECRET}", f"password: [{SECRET}]", f"x: {SECRET}\n" + "#" * 300_000]
 )

@@ -41,7 +41,10 @@ def check(addon: str, repository: str, charts: Charts) -> None:
         if charts.allowed_repositories:
             _check_allowed(origin, charts.allowed_repositories)
         else:
-            _check_public(origin.host)
+            try:
+                _check_public(origin.host)
+            except _Unfit as unfit:
+                raise _Unfit(f"{unfit}; charts.allowedRepositories of the ButlerConfig may allow it") from None
     except _Unfit as unfit:
         raise RepositoryRefused(addon, f"charts may not come from this repository: {unfit}") from None
 

@@ -10,6 +10,7 @@ import jsonschema_rs
 from .errors import InvalidValues
 
 _MOST = 3
+_MISSING = " is missing"
 
 
 def check(addon: str, values: Mapping[str, Any], schema: Mapping[str, Any] | None) -> None:
@@ -31,14 +32,24 @@ def problems(addon: str, values: Mapping[str, Any], schema: Mapping[str, Any] | 
     try:
         # No backtracking: whoever writes values chooses what is matched.
         validator = jsonschema_rs.validator_for(dict(schema), pattern_options=jsonschema_rs.RegexOptions())
+    except jsonschema_rs.ValidationError as error:
+        where = ".".join(str(part) for part in ("valuesSchema", *error.instance_path))
+        raise InvalidValues(addon, f"the schema of its definition is none: {where}: {error.message}") from None
     except ValueError as error:
         raise InvalidValues(addon, f"the schema of its definition is none: {error}") from None
     return [_told(error) for error in validator.iter_errors(_without_nulls(values))]
 
 
+def is_about_a_gap(problem: str) -> bool:
+    """Whether it would be none if more values were given."""
+    return problem.endswith(_MISSING)
+
+
 def _told(error: jsonschema_rs.ValidationError) -> str:
-    where = ".".join(str(part) for part in error.instance_path) or "the whole"
-    return f"values.{where} breaks {'/'.join(str(part) for part in error.schema_path)}"
+    where = ".".join(str(part) for part in ("values", *error.instance_path))
+    if isinstance(error.kind, jsonschema_rs.ValidationErrorKind.Required):
+        return f"{where}.{error.kind.property}{_MISSING}"
+    return f"{where} breaks {'/'.join(str(part) for part in error.schema_path)}"
 
 
 def _without_nulls(values: Any) -> Any:

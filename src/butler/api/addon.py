@@ -37,7 +37,7 @@ class HelmChart(Model):
     release_name: str | None = None
     """Name of the release; left out, that of this object."""
     namespace: str | None = None
-    """Namespace it is installed in."""
+    """Namespace it is installed in; left out, it has the name of this object."""
     create_namespace: bool = True
     """Create the namespace."""
     credentials_ref: LocalRef | None = None
@@ -105,6 +105,7 @@ class TenantAddon(
         Column("Version", ".spec.version"),
         Column("Phase", ".status.phase"),
         Column("Installed", ".status.installedVersion"),
+        Column("Message", ".status.message", priority=1),
         AGE,
     ),
 ):
@@ -166,6 +167,7 @@ class ManagementAddon(
         Column("Version", ".spec.version"),
         Column("Phase", ".status.phase"),
         Column("Installed", ".status.installedVersion"),
+        Column("Message", ".status.message", priority=1),
         AGE,
     ),
 ):

@@ -68,6 +68,9 @@ async def test_one_that_fails_stops_the_others_until_it_works(world: World) -> N
     await world.roll_out()
     assert {*await world.addons()} == {"a-certificates", "b-certificates"}
     assert await world.said("Stopped") == ("False", "NotStopped")
+    assert await world.events() == [
+        ("Normal", "RollingOut"), ("Warning", "AddonFailed"), ("Normal", "RollingOut"), ("Normal", "Complete"),
+    ]  # fmt: skip
 
 
 async def test_clusters_come_and_go(world: World) -> None:

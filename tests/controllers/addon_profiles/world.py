@@ -11,6 +11,7 @@ from butler.api.addon_profile import AddonProfile, AddonProfileStatus
 from butler.api.cluster import TenantCluster
 from butler.controllers.addon_profiles.reconciler import AddonProfiles
 from kubekit.model.resource import Address
+from kubekit.runtime.events import EVENT
 from kubekit.runtime.manager import Manager
 from kubekit.server.store.events import Event
 from kubekit.testing.memory import MemoryApi
@@ -91,6 +92,13 @@ class World:
         found = (await self.status(name)).condition(type)
         assert found is not None
         return found.status, found.reason
+
+    async def events(self, name: str = "base") -> list[tuple[str, str]]:
+        """Types and reasons of all that was told of a profile, in order."""
+        found = (await self.client.list(EVENT)).items
+        mine = [one for one in found if one["involvedObject"]["name"] == name]
+        mine.sort(key=lambda one: int(one["metadata"]["resourceVersion"]))
+        return [(one["type"], one["reason"]) for one in mine]
 
     async def raw(self, kind: Address, name: str) -> dict[str, Any]:
         found: dict[str, Any] = await self.client.get(kind, name, NAMESPACE)

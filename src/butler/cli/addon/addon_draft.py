@@ -30,6 +30,8 @@ _FLAGS = {
     "spec.helm.chart": "--chart",
     "spec.helm.repository": "--repo",
     "spec.helm.namespace": "--target-namespace",
+    "spec.helm.releaseName": "--name",
+    "spec.helm.credentialsRef.name": "--repo-secret",
     "spec.values": "--set",
     "spec.valuesFrom": "--values-secret",
 }
@@ -44,6 +46,8 @@ class Wanted:
     """Of the catalogue; else there is a chart."""
     chart: str = ""
     repository: str = ""
+    login: str = ""
+    """The Secret that opens the repository."""
     target: str = ""
     """The namespace in the cluster that a chart goes to."""
     name: str = ""
@@ -61,6 +65,8 @@ class Wanted:
             raise click.UsageError("a chart that is not in the catalogue needs --version")
         if self.target and not self.chart:
             raise click.UsageError("--target-namespace is for --chart; the catalogue says where its addons go")
+        if self.login and not self.chart:
+            raise click.UsageError("--repo-secret is for --chart; the catalogue says what opens its repositories")
 
 
 def drafted(session: Session, cluster: str, wanted: Wanted) -> Draft:
@@ -70,8 +76,9 @@ def drafted(session: Session, cluster: str, wanted: Wanted) -> Draft:
     labels = {f"{GROUP}/cluster": cluster, **({} if wanted.chart else {f"{GROUP}/addon-definition": wanted.addon})}
     spec: dict[str, Any] = {"clusterRef": {"name": cluster}}
     if wanted.chart:
-        spec["helm"] = {"repository": wanted.repository, "chart": wanted.chart}
-        spec["helm"] |= {"namespace": wanted.target} if wanted.target else {}
+        spec["helm"] = {"repository": wanted.repository, "chart": wanted.chart, "releaseName": name}
+        spec["helm"] |= {"namespace": wanted.target or name}
+        spec["helm"] |= {"credentialsRef": {"name": wanted.login}} if wanted.login else {}
     else:
         spec["addon"] = wanted.addon
     if wanted.version:

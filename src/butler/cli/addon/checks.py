@@ -23,7 +23,7 @@ from kubekit.errors import Forbidden, NotFound
 from ..lazy import MISSING, REFUSED, USAGE, Failure
 from ..output import say
 from ..session import Session
-from .host import PARTS, Host
+from .host import Host, how_to_change
 from .lookup import host_of, speaking_of
 
 Catalogue = Mapping[str, AddonDefinition]
@@ -78,10 +78,8 @@ async def check_new(session: Session, definition: AddonDefinition, around: Surro
     name, cluster = definition.metadata.name, around.host.metadata.name
     subject = f"{name} cannot be installed into cluster {session.namespace}/{cluster}"
     if around.host.platform_addon(name):
-        part = PARTS.get(definition.spec.category)
-        where = f"spec.addons.{part} of the cluster" if part else "the cluster"
-        edit = advice.edit_cluster(cluster, session.where)
-        raise Failure(f"{subject}: the platform keeps it there; {where} says how, and `{edit}` changes it", REFUSED)
+        remedy = how_to_change(definition.spec.category, cluster, session.where)
+        raise Failure(f"{subject}: the platform keeps it there; {remedy}", REFUSED)
     if other := next((one for one in around.addons if one.spec.addon == name), None):
         raise Failure(f"{subject}: it is there already, as {other.metadata.name.removeprefix(f'{cluster}-')}", REFUSED)
     await _check_suitable(session, definition, around.host, subject)
@@ -98,7 +96,8 @@ async def _check_suitable(session: Session, definition: AddonDefinition, host: H
     try:
         suitability.check(definition, Facts(host.metadata.name, host.version, infrastructure, {}))
     except AddonRefused as error:
-        raise Failure(f"{subject}: {error}", REFUSED) from None
+        told = str(error).removeprefix(f"{error.addon}: ")
+        raise Failure(f"{subject}: it {told}", REFUSED) from None
 
 
 async def provider_config(session: Session, host: Host) -> ProviderConfig | None:
@@ -152,7 +151,7 @@ def check_defaults(definition: AddonDefinition) -> None:
     spec, name = definition.spec, definition.metadata.name
     try:
         found = schemas.problems(name, placeholders.without(spec.defaults.values or {}), spec.values_schema)
-        schemas.refuse(name, [one for one in found if not one.endswith("/required")])
+        schemas.refuse(name, [one for one in found if not schemas.is_about_a_gap(one)])
     except InvalidValues as error:
         raise Failure(str(error), USAGE) from None
 

@@ -84,6 +84,13 @@ class Host(Struct, gc=False):
         return next((one for one in self.status.observed_state.addons if one.name == name), None)
 
 
+def how_to_change(category: str, cluster: str, where: str) -> str:
+    """What to do about an addon of the platform that is to be otherwise."""
+    part = PARTS.get(category)
+    teller = f"spec.addons.{part} of the cluster" if part else "the cluster"
+    return f"{teller} says how, and `{advice.edit_cluster(cluster, where)}` changes it"
+
+
 def how_to_remove(category: str, cluster: str, where: str) -> str:
     """What to do about an addon of the platform that is not wanted."""
     from butler.api import cluster_addons

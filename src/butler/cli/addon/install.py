@@ -28,7 +28,19 @@ from .value_flags import Sources, values_options
 @click.option("--name", default="", show_default="that of the addon", help="How it is called in the cluster.")
 @click.option("--chart", default="", metavar="NAME", help="A chart that is not in the catalogue, instead of ADDON.")
 @click.option("--repo", default="", metavar="URL", help="Where that chart is: https://… or oci://….")
-@click.option("--target-namespace", default="", metavar="NAME", help="Where in the cluster that chart goes.")
+@click.option(
+    "--repo-secret",
+    default="",
+    metavar="NAME",
+    help="A Secret beside the cluster with username and password for that, and ca.crt where needed.",
+)
+@click.option(
+    "--target-namespace",
+    default="",
+    metavar="NAME",
+    show_default="as it is called",
+    help="Where in the cluster that chart goes.",
+)
 @click.option(
     "--dry-run",
     type=click.Choice(["client", "server"]),
@@ -80,6 +92,7 @@ def _wanted(addon: str | None, given: dict[str, Any]) -> Any:
         addon="" if chart else addon or "",
         chart=chart,
         repository=given["repo"],
+        login=given["repo_secret"],
         target=given["target_namespace"],
         name=given["name"] or (addon or "" if chart else ""),
         version=given["version"],

@@ -19,7 +19,7 @@ from ..lazy import MISSING, REFUSED, UNREACHABLE, Failure
 from ..object_draft import Draft
 from ..output import say
 from ..session import Session
-from .host import Host, how_to_remove
+from .host import Host, how_to_change
 
 if TYPE_CHECKING:
     from .host import SeenAddon
@@ -106,15 +106,17 @@ def _is_called(addon: Draft, name: str) -> bool:
     return name in (addon["metadata"]["name"], name_of(addon), addon["spec"].get("addon"))
 
 
-async def installed(session: Session, cluster: str, name: str) -> Draft:
+async def installed(
+    session: Session, cluster: str, name: str, remedy: Callable[[str, str, str], str] = how_to_change
+) -> Draft:
     """The TenantAddon that is meant. Raises Failure, with what to do where it is an addon of the platform."""
     found = await find(session, cluster, name)
     if found is not None:
         return found
     seen = await platform_addon(session, cluster, name)
     definition = await definition_of(session, seen.name)
-    remedy = how_to_remove(definition.spec.category if definition else "", cluster, session.where)
-    raise Failure(f"{name} is an addon that the platform keeps in cluster {cluster}; {remedy}", REFUSED)
+    told = remedy(definition.spec.category if definition else "", cluster, session.where)
+    raise Failure(f"{name} is an addon that the platform keeps in cluster {cluster}; {told}", REFUSED)
 
 
 async def platform_addon(session: Session, cluster: str, name: str) -> SeenAddon:

@@ -18,6 +18,7 @@ from ..object_draft import Draft
 from ..options import timeout_option
 from ..output import success
 from ..session import Session
+from .host import how_to_remove
 from .lookup import addon_argument, cluster_argument, installed, name_of, speaking_of, warn_of_owner
 
 
@@ -38,7 +39,7 @@ async def uninstall(session: Session, cluster: str, name: str, is_sure: bool, wa
       butlerctl addon uninstall shop sealed-secrets
       butlerctl addon uninstall shop sealed-secrets --yes --no-wait
     """
-    found = await installed(session, cluster, name)
+    found = await installed(session, cluster, name, how_to_remove)
     name = name_of(found)
     subject = f"addon {name} of cluster {session.namespace}/{cluster}"
     await _check_unused(session, found, cluster, subject)

@@ -109,8 +109,8 @@ def parsed(text: str, shown: str) -> dict[str, Any]:
     except yaml.YAMLError:
         documents = 2
     if documents > 1 or not isinstance(found, dict | None):
-        what = "several documents" if documents > 1 else "no mapping of names to values"
-        raise Failure(f"{shown}: values are one mapping of names to values, and this is {what}", USAGE)
+        what = "these are several documents" if documents > 1 else "this is something else"
+        raise Failure(f"{shown}: values are one mapping of names to values, and {what}", USAGE)
     values: dict[str, Any] = found or {}
     return values
 

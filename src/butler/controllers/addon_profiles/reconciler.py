@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import Any
@@ -20,7 +21,7 @@ from kubekit.runtime.reconciler import Outcome, Permission, Reconciler, Watch
 from .plan import plan
 from .rivals import share_addons
 from .selection import is_established, matching
-from .status import status_after
+from .status import notes_for, status_after
 from .survey import Memory, Sight, cluster_key
 from .wanted_addon import READY, Wanted
 
@@ -40,6 +41,8 @@ class AddonProfiles(Reconciler[AddonProfile]):
     """AddonProfile → TenantAddons."""
 
     kind = AddonProfile
+    tells_conditions = False
+    journal = logging.getLogger("butler.addons")
     permissions = (
         Permission(TenantAddon, ("create", "patch", "delete")),
         # Who deletes a profile in the foreground waits for what it made, and that takes this right.
@@ -66,7 +69,10 @@ class AddonProfiles(Reconciler[AddonProfile]):
         now = plan(obj, sight, self._memory_of(obj))
         jobs = [partial(self._write, obj, one) for one in now.writes]
         refused = await _done([*jobs, *(partial(self._delete, one) for one in now.deletions)])
-        return Outcome(error=refused[0]) if refused else Outcome(status_after(obj, now))
+        if refused:
+            return Outcome(error=refused[0])
+        status = status_after(obj, now)
+        return Outcome(status, notes=tuple(notes_for(obj.status, status)))
 
     def _inside(self, cluster: str) -> list[TenantAddon]:
         return self._addons.by(_BY_CLUSTER, cluster)

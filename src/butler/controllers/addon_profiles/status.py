@@ -9,8 +9,9 @@ from msgspec import structs
 from butler.api.addon_profile import MOST_TOLD, AddonProfile, AddonProfileStatus, ClusterProgress, ProfileCluster
 from kubekit.model.status import Condition
 from kubekit.runtime.conditions import condition, merged
+from kubekit.runtime.reconciler import Note
 
-from .plan import ADDON_FAILED, Conflicts, Plan
+from .plan import ADDON_FAILED, PAUSED, Conflicts, Plan
 from .survey import Standing
 from .wanted_addon import READY
 
@@ -42,6 +43,26 @@ def status_after(profile: AddonProfile, plan: Plan) -> AddonProfileStatus:
             _conflict(plan.conflicts),
         ),
     )  # fmt: skip
+
+
+def notes_for(old: AddonProfileStatus, new: AddonProfileStatus) -> list[Note]:
+    """What happened, each told once: Ready and Progressing speak of the same, and of what stopped it too."""
+    stopped, progressing, conflict = (_news(kind, old, new) for kind in (STOPPED, PROGRESSING, CONFLICT))
+    told = []
+    if stopped is not None and stopped.status == "True":
+        told.append(Note(stopped.reason, stopped.message, "Normal" if stopped.reason == PAUSED else "Warning"))
+    elif progressing is not None:
+        told.append(Note(progressing.reason, progressing.message))
+    if conflict is not None and conflict.status == "True":
+        told.append(Note(conflict.reason, conflict.message, "Warning"))
+    return told
+
+
+def _news(kind: str, old: AddonProfileStatus, new: AddonProfileStatus) -> Condition | None:
+    """A condition that says something else than before."""
+    was, now = old.condition(kind), new.condition(kind)
+    said = (was.status, was.reason) if was is not None else None
+    return now if now is not None and (now.status, now.reason) != said else None
 
 
 def _ready(plan: Plan, standings: Collection[Standing], failed: Collection[Standing]) -> Condition:

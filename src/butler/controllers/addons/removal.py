@@ -54,7 +54,7 @@ async def take_out(upkeep: Upkeep, obj: Subject, removal: Removal) -> Outcome:
         return _held_back(upkeep, obj, reason, message)
     outcome = await upkeep.remove(obj, removal.attempt, removal.reach)
     if outcome.again is None:
-        upkeep.tell(obj, Note("AddonUninstalled", f"{place} is gone."))
+        upkeep.tell(obj, Note("AddonUninstalled", f"{place} is gone"))
     return outcome
 
 

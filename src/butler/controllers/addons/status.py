@@ -197,7 +197,8 @@ def _healthy(status: S, seen: Seen) -> S:
 
 def _coming(status: S, attempt: Attempt, seen: Seen) -> S:
     if attempt.verb == "look" and status.phase not in _UNDER_WAY:
-        return _degraded(status, seen.message)
+        # What was just put right needs a moment; the next look, which is soon, finds out.
+        return status if seen.repaired else _degraded(status, seen.message)
     phase = status.phase if attempt.verb == "look" else Phase.UPGRADING if attempt.is_upgrade else Phase.INSTALLING
     message = seen.message or f"{seen.version} is written, and does not work yet"
     told = [condition(kind, False, "Progressing", message) for kind in (HEALTHY, READY)]

@@ -43,7 +43,7 @@ from .residents import Resident
 from .upkeep import Order, Upkeep
 
 FINALIZER = f"{GROUP}/tenantaddon"
-_BY_CLUSTER, _BY_DEFINITION, _BY_SECRET = "cluster", "definition", "secret"
+_BY_CLUSTER, _BY_DEFINITION, _BY_SECRET, _BY_LOGIN = "cluster", "definition", "secret", "login"
 _SECRETS = Selection(fields="type=Opaque")
 """Those that people write; of others, a change is noticed at the next visit."""
 _LOOK_AGAIN = timedelta(minutes=10)
@@ -86,6 +86,7 @@ class TenantAddons(Reconciler[TenantAddon]):
         self._addons.index(_BY_CLUSTER, _cluster_of)
         self._addons.index(_BY_DEFINITION, _definition_of)
         self._addons.index(_BY_SECRET, _secrets_of)
+        self._addons.index(_BY_LOGIN, _login_of)
         self.watches = (
             Watch(TenantCluster, self._in_cluster, matters=cluster_access.what_matters),
             Watch(TenantAddon, self._beside, matters=neighbours.what_matters),
@@ -219,7 +220,11 @@ class TenantAddons(Reconciler[TenantAddon]):
         return self._addons.keys_by(_BY_DEFINITION, definition.metadata.name)
 
     def _by_secret(self, secret: SecretSeen) -> Iterable[str]:
-        return self._addons.keys_by(_BY_SECRET, key(secret.metadata.namespace, secret.metadata.name))
+        where = key(secret.metadata.namespace, secret.metadata.name)
+        opened = self._addons.keys_by(_BY_LOGIN, where)
+        for one in opened:
+            self.upkeep.encourage(one)
+        return [*self._addons.keys_by(_BY_SECRET, where), *opened]
 
     def _everyone(self, _: Any) -> Iterable[str]:
         return self._addons.keys()
@@ -244,6 +249,12 @@ def _definition_of(obj: TenantAddon) -> Iterable[str]:
 
 def _secrets_of(obj: TenantAddon) -> Iterable[str]:
     return [key(obj.metadata.namespace, one.secret_ref.name) for one in obj.spec.values_from]
+
+
+def _login_of(obj: TenantAddon) -> Iterable[str]:
+    """What opens the repository of a chart of its own: with another one, what failed is worth trying at once."""
+    login = obj.spec.helm.credentials_ref if obj.spec.helm is not None else None
+    return (key(obj.metadata.namespace, login.name),) if login is not None else ()
 
 
 def _told_of(unmet: Sequence[str]) -> tuple[str, str]:
