@@ -55,6 +55,8 @@ async def test_an_addon_of_the_catalogue_is_installed_into_its_cluster(world: Wo
         "butler.butlerlabs.dev/cluster": NAME, "butler.butlerlabs.dev/addon-definition": "grafana",
     }  # fmt: skip
     assert obj.metadata.finalizers == ("butler.butlerlabs.dev/tenantaddon",)
+    (cluster,) = (await world.client.list(TenantCluster)).items
+    assert [(one.kind, one.uid) for one in obj.metadata.owner_references] == [("TenantCluster", cluster.metadata.uid)]
 
 
 async def test_an_addon_that_stays_as_it_is_costs_no_write_and_no_helm(world: World) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from butler.api.addon import AddonDefinition, TenantAddon, TenantAddonPhase
+from butler.api.cluster import TenantCluster
 from butler.local.home import Home
 from butler.local.platform import Options, running
 from butler.simulation.delays import NONE
@@ -47,4 +48,16 @@ async def test_an_addon_of_the_catalogue_comes_and_goes(tmp_path: Path, record: 
         assert status.installed_version == definition.spec.chart.default_version
         assert "since the cluster is simulated" in (status.message or "")
         await client.delete(TenantAddon, ADDON, TENANTS)
+        await until_phase(client, None)
+
+
+async def test_an_addon_goes_with_its_cluster(tmp_path: Path) -> None:
+    async with running(Home(tmp_path), Options(delays=NONE, record_addons=True)) as platform:
+        client = platform.client
+        await create(client)
+        await until(client, runs("v1.31.4", 2))
+        spec = {"clusterRef": {"name": NAME}, "addon": ADDON}
+        await client.create({"metadata": {"name": ADDON, "namespace": TENANTS}, "spec": spec}, TenantAddon.address)
+        await until_phase(client, TenantAddonPhase.INSTALLED)
+        await client.delete(TenantCluster, NAME, TENANTS)
         await until_phase(client, None)

@@ -21,7 +21,7 @@ from kubekit.runtime.reconciler import Outcome, Reconciler, Watch
 
 from . import definitions, neighbours, residents
 from . import status as pictures
-from .labels import missing_labels
+from .belonging import missing_labels
 from .removal import Removal, let_go, removal_of, take_out
 from .residents import Resident
 from .upkeep import Order, Upkeep

@@ -27,6 +27,7 @@ from butler.engines.helm.protocol import Cluster, Place
 from butler.engines.tenants import Tenants
 from butler.providers.contract import Surroundings
 from kubekit.client.protocol import Selection
+from kubekit.model.resource import Object
 from kubekit.runtime.conditions import condition
 from kubekit.runtime.informer import Informer
 from kubekit.runtime.manager import Manager
@@ -37,7 +38,7 @@ from ..cluster.kinds import SecretSeen
 from ..cluster.settings import defaults_of
 from . import cluster_access, definitions, neighbours, residents, team_limits
 from . import status as pictures
-from .labels import missing_labels
+from .belonging import missing_metadata
 from .removal import Removal, let_go, removal_of, take_out
 from .residents import Resident
 from .upkeep import Order, Upkeep
@@ -101,8 +102,8 @@ class TenantAddons(Reconciler[TenantAddon]):
         if cluster is None or cluster.deleting:
             return await self._homeless(obj, cluster)
         definition = self._definitions.get(obj.spec.addon) if obj.spec.addon else None
-        if labels := missing_labels(obj, cluster.metadata.name, definition):
-            await self._label(obj, labels)
+        if change := missing_metadata(obj, cluster, definition):
+            await self._settle(obj, change)
             return Outcome()
         status: TenantAddonStatus = self.upkeep.news(obj)
         try:
@@ -205,9 +206,9 @@ class TenantAddons(Reconciler[TenantAddon]):
     async def _reach(self, cluster: TenantCluster) -> Cluster:
         return await cluster_access.reach(self._client, self._tenants, cluster)
 
-    async def _label(self, obj: TenantAddon, labels: dict[str, str | None]) -> None:
+    async def _settle(self, obj: TenantAddon, metadata: Object) -> None:
         meta = obj.metadata
-        change = {"metadata": {"resourceVersion": meta.resource_version, "labels": labels}}
+        change = {"metadata": {"resourceVersion": meta.resource_version, **metadata}}
         await self._client.patch(TenantAddon, meta.name, change, meta.namespace, manager=AGENT)
 
     def _in_cluster(self, cluster: TenantCluster) -> Iterable[str]:
