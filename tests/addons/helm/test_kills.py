@@ -69,7 +69,8 @@ class Victim:
 
     def __init__(self, home: Path) -> None:
         self.shell = Shell(home)
-        self.runs = Home(self.shell.data).helm / "runs"
+        self.place = Home(self.shell.data)
+        self.runs = self.place.helm / "runs"
 
     async def up(self, *arguments: str) -> None:
         ran = await asyncio.to_thread(self.shell.butleradm, "up", "--detach", "--fast", *arguments)
@@ -77,7 +78,7 @@ class Victim:
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[Client]:
-        async with HttpClient(kubeconfig.load(self.shell.data / "kubeconfig")) as client:
+        async with HttpClient(kubeconfig.load(self.place.kubeconfig)) as client:
             yield client
 
     @asynccontextmanager
@@ -94,16 +95,16 @@ class Victim:
     def config(self) -> Path:
         return self.shell.home / "tenant"
 
-    async def die(self, status: str, act: Act = nothing) -> None:
-        """As soon as a release has that status: killed, and every run of Helm with it, so that what they were about to
-        write is not written. `act` brings it there; a run may be too quick to be caught, and then it acts again."""
+    async def die(self, status: str, act: Act = nothing, *, runs: signal.Signals = signal.SIGKILL) -> None:
+        """As soon as a release has that status: killed, and then every run of Helm, too, or they go on with nobody to
+        talk to. `act` brings it there; a run may be too quick to be caught, and then it acts again."""
         attempts = 0
         while not await self._caught(status, partial(act, attempts)):
             attempts += 1
             assert attempts < 20, f"no release was {status} for long enough"
-        pid = self.shell.announcement()["pid"]
-        _send(signal.SIGKILL, pid, *processes_of(self.runs))
-        await until_so(lambda: not Path(f"/proc/{pid}").exists() and not processes_of(self.runs))
+        _send(signal.SIGKILL, self.shell.announcement()["pid"])
+        await until_so(lambda: not self.place.is_held())
+        _send(runs, *processes_of(self.runs))
 
     async def _caught(self, status: str, act: Callable[[], Awaitable[None]]) -> bool:
         """Whether the runs of Helm could be halted while a release has that status; else they go on."""
@@ -163,7 +164,7 @@ class Victim:
         assert found == Counter({key: count for key, count in declared.items() if key[1] in known})
         assert set(found.values()) == {1}
         assert not list(self.runs.iterdir())
-        assert not list((self.runs.parent / "locks").iterdir())
+        assert not list((self.place.helm / "locks").iterdir())
 
     async def helm(self, *arguments: str) -> str:
         """What stock Helm says."""
@@ -205,8 +206,8 @@ async def test_a_killed_installation_is_finished(victim: Victim) -> None:
     await victim.up("--empty", "--port", "0")
     async with victim.client() as client:
         await create(client)
-    for status in ("pending-install", "deployed"):
-        await victim.die(status)
+    for status, runs in (("pending-install", signal.SIGKILL), ("deployed", signal.SIGCONT)):
+        await victim.die(status, runs=runs)
         await victim.up()
     await victim.settled(ADDONS)
 
