@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager
 
-from bench import fleet, inprocess, machines, measures, runtime, servers
+from bench import addons, fleet, inprocess, machines, measures, runtime, servers
 from bench.table import Table
 
 
@@ -51,6 +51,7 @@ PARTS: dict[str, tuple[str, Callable[[Table, float, bool], Coroutine[None, None,
     "machines": (f"{machines.COUNT} MachineRequests on one account, 20 ms per call", machines.all_of),
     "calls": ("calls per machine on the fakes of all infrastructures, 20 machines at a time", _calls),
     "platform": (f"local platform, clusters of {fleet.WORKERS} workers, no simulated delays", fleet.all_of),
+    "addons": (f"local platform, clusters of 1 worker with {addons.ADDONS} addons by real Helm", addons.all_of),
 }
 
 

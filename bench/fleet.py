@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,11 +29,11 @@ from kubekit.client.protocol import Selection, Signal
 from kubekit.model.resource import Address
 
 _NODES = Address("", "v1", "Node", "nodes", False)
-_NAMESPACE = "butler-tenants"
+NAMESPACE = "butler-tenants"
 WORKERS = 3
-_IDLE_SECONDS = 60.0
+IDLE_SECONDS = 60.0
 _LONGEST = 600.0
-_BIN = Path(sys.executable).parent
+BIN = Path(sys.executable).parent
 
 
 @dataclass
@@ -57,6 +57,11 @@ class Local:
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def cpu_of_helm(self) -> float:
+        """Seconds of processor time of the runs of Helm that have ended."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+
     def requests(self) -> float:
         """Requests of all controllers so far."""
         text = urlopen(f"{self.health}/metrics").read().decode()
@@ -68,29 +73,42 @@ class Local:
 
 
 @contextmanager
-def platform() -> Iterator[Local]:
-    """A platform without clusters, in which simulated things take no time."""
+def platform(*arguments: str, environ: Mapping[str, str] = os.environ) -> Iterator[Local]:
+    """A platform without clusters, in which simulated things take no time; what it is told says what becomes of
+    addons."""
     with tempfile.TemporaryDirectory(prefix="butler-bench-") as home:
-        environment = {**os.environ, "BUTLER_HOME": home}
-        command = [str(_BIN / "butleradm"), "up", "--empty", "--fast", "--record-addons", "--port", "0", "--detach"]
-        started = time.perf_counter()
-        subprocess.run(command, env=environment, check=True, capture_output=True)
-        ready = time.perf_counter() - started
-        announced = msgspec.json.decode((Path(home) / "local.json").read_bytes())
+        environment = {**environ, "BUTLER_HOME": home}
         try:
-            yield Local(announced["pid"], Path(announced["kubeconfig"]), announced["health"], ready, environment)
+            yield up(environment, "--empty", "--port", "0", *arguments)
         finally:
-            subprocess.run([str(_BIN / "butleradm"), "down"], env=environment, check=True, capture_output=True)
+            down(environment)
+
+
+def up(environment: dict[str, str], *arguments: str) -> Local:
+    """Start a platform at its home, and wait until it is ready."""
+    started = time.perf_counter()
+    _butleradm(environment, "up", "--fast", "--detach", *arguments)
+    ready = time.perf_counter() - started
+    announced = msgspec.json.decode((Path(environment["BUTLER_HOME"]) / "local.json").read_bytes())
+    return Local(announced["pid"], Path(announced["kubeconfig"]), announced["health"], ready, environment)
+
+
+def down(environment: dict[str, str]) -> None:
+    _butleradm(environment, "down")
+
+
+def _butleradm(environment: dict[str, str], *arguments: str) -> None:
+    subprocess.run([str(BIN / "butleradm"), *arguments], env=environment, check=True, capture_output=True)
 
 
 async def all_of(table: Table, scale: float, peer: bool) -> None:
-    with platform() as local:
+    with platform("--record-addons") as local:
         table.add("up, until ready", "butler", local.ready_seconds, "s", more_is_better=False)
-        async with _client(local) as client:
+        async with client_of(local) as client:
             await _one_by_one(client, table, max(3, int(20 * scale)))
     for count in (max(5, int(200 * scale)), max(10, int(1000 * scale))):
-        with platform() as local:
-            async with _client(local) as client:
+        with platform("--record-addons") as local:
+            async with client_of(local) as client:
                 await _at_once(client, local, table, count)
                 if count >= 1000 * scale:
                     await _at_rest(client, local, table, count)
@@ -99,17 +117,28 @@ async def all_of(table: Table, scale: float, peer: bool) -> None:
 
 
 @asynccontextmanager
-async def _client(local: Local) -> AsyncIterator[HttpClient]:
+async def client_of(local: Local) -> AsyncIterator[HttpClient]:
     async with HttpClient(kubeconfig.load(local.kubeconfig)) as client:
         yield client
 
 
+async def kubeconfig_of(client: HttpClient, name: str) -> bytes:
+    """By which the administrator of a tenant's cluster gets in."""
+    cluster = await client.get(TenantCluster, name, NAMESPACE)
+    secret = await client.get(Secret, admin_kubeconfig_secret(name), cluster.status.tenant_namespace or "")
+    return kubeconfig_in(secret)
+
+
 def _cluster(name: str) -> dict[str, Any]:
+    return cluster(name, {"workers": {"replicas": WORKERS}})
+
+
+def cluster(name: str, spec: dict[str, Any]) -> dict[str, Any]:
     return {
         "apiVersion": TenantCluster.address.api_version,
         "kind": "TenantCluster",
-        "metadata": {"name": name, "namespace": _NAMESPACE},
-        "spec": {"kubernetesVersion": "v1.30.2", "workers": {"replicas": WORKERS}},
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {"kubernetesVersion": "v1.30.2", **spec},
     }
 
 
@@ -119,7 +148,7 @@ async def _one_by_one(client: HttpClient, table: Table, count: int) -> None:
     for number in range(count):
         async with asyncio.timeout(_LONGEST), asyncio.TaskGroup() as group:
             started = time.perf_counter()
-            watching = group.create_task(_all_running(client, {f"one-{number}"}))
+            watching = group.create_task(all_are(client, {f"one-{number}"}, is_running))
             await client.create(_cluster(f"one-{number}"), TenantCluster.address)
             await watching
             times.append(time.perf_counter() - started)
@@ -129,17 +158,17 @@ async def _one_by_one(client: HttpClient, table: Table, count: int) -> None:
 async def _at_once(client: HttpClient, local: Local, table: Table, count: int) -> None:
     """All clusters at the same time."""
     names = {f"many-{number}" for number in range(count)}
-    before, cpu = await _revision(client), local.cpu()
+    before, cpu = await revision(client), local.cpu()
     started = time.perf_counter()
     async with asyncio.timeout(_LONGEST), asyncio.TaskGroup() as group:
-        watching = group.create_task(_all_running(client, set(names)))
-        for part in _parts(sorted(names), 32):
-            group.create_task(_create(client, part))
+        watching = group.create_task(all_are(client, names, is_running))
+        for part in parts(sorted(names), 32):
+            group.create_task(create(client, map(_cluster, part)))
         await watching
     label = f"{count:,} clusters at once"
     table.add(f"{label}: all Running", "butler", time.perf_counter() - started, "s", more_is_better=False)
     table.add(f"{label}: CPU per cluster", "butler", (local.cpu() - cpu) / count * 1000, "ms", more_is_better=False)
-    writes = (await _revision(client) - before) / count
+    writes = (await revision(client) - before) / count
     table.add(f"{label}: writes per cluster", "butler", writes, more_is_better=False)
     table.add(f"{label}: most memory", "butler", local.memory(), "MB", more_is_better=False)
 
@@ -147,10 +176,10 @@ async def _at_once(client: HttpClient, local: Local, table: Table, count: int) -
 async def _at_rest(client: HttpClient, local: Local, table: Table, count: int) -> None:
     """Nothing happens, and so nothing should be done."""
     await asyncio.sleep(5)
-    before, requests, cpu = await _revision(client), local.requests(), local.cpu()
-    await asyncio.sleep(_IDLE_SECONDS)
-    label = f"{count:,} clusters, {_IDLE_SECONDS:.0f} s at rest"
-    table.add(f"{label}: writes", "butler", await _revision(client) - before, more_is_better=False)
+    before, requests, cpu = await revision(client), local.requests(), local.cpu()
+    await asyncio.sleep(IDLE_SECONDS)
+    label = f"{count:,} clusters, {IDLE_SECONDS:.0f} s at rest"
+    table.add(f"{label}: writes", "butler", await revision(client) - before, more_is_better=False)
     table.add(f"{label}: requests", "butler", local.requests() - requests, more_is_better=False)
     table.add(f"{label}: CPU", "butler", (local.cpu() - cpu) * 1000, "ms", more_is_better=False)
 
@@ -160,10 +189,7 @@ async def _node_changes(client: HttpClient, table: Table, count: int) -> None:
     times = []
     for number in range(0, count, max(1, count // 100)):
         name = f"many-{number}"
-        cluster = await client.get(TenantCluster, name, _NAMESPACE)
-        namespace = cluster.status.tenant_namespace or ""
-        secret = await client.get(Secret, admin_kubeconfig_secret(name), namespace)
-        tenant = over_https(kubeconfig.self_contained(kubeconfig_in(secret), name))
+        tenant = over_https(kubeconfig.self_contained(await kubeconfig_of(client, name), name))
         try:
             times.append(await _node_change(client, tenant, name))
         finally:
@@ -177,7 +203,7 @@ async def _node_change(client: HttpClient, tenant: Any, name: str) -> float:
         {**one, "status": "False", "reason": "KubeletNotReady"} if one["type"] == "Ready" else one
         for one in node["status"]["conditions"]
     ]
-    selection = Selection(_NAMESPACE, fields=f"metadata.name={name}")
+    selection = Selection(NAMESPACE, fields=f"metadata.name={name}")
     version = (await client.list(TenantCluster, selection)).version
     async with asyncio.timeout(60), aclosing(client.watch(TenantCluster, selection, version=version)) as events:
         started = time.perf_counter()
@@ -196,7 +222,7 @@ def _commands(local: Local, table: Table, count: int, peer: bool) -> None:
     listing, help_text = f"list {count:,} clusters, wall time", "help, wall time"
     programs = {
         "butler": (["butlerctl", "cluster", "list"], ["butlerctl", "--help"]),
-        "kubectl": (["kubectl", "get", "tenantclusters", "-n", _NAMESPACE], ["kubectl", "--help"]),
+        "kubectl": (["kubectl", "get", "tenantclusters", "-n", NAMESPACE], ["kubectl", "--help"]),
     }
     for column, commands in programs.items():
         if column == "butler" or peer:
@@ -208,36 +234,38 @@ def _wall(command: list[str], environment: dict[str, str]) -> float:
     times = []
     for _ in range(7):
         started = time.perf_counter()
-        subprocess.run([str(_BIN / command[0]), *command[1:]], env=environment, check=True, capture_output=True)
+        subprocess.run([str(BIN / command[0]), *command[1:]], env=environment, check=True, capture_output=True)
         times.append(time.perf_counter() - started)
     return statistics.median(times) * 1000
 
 
-async def _create(client: HttpClient, names: list[str]) -> None:
-    for name in names:
-        await client.create(_cluster(name), TenantCluster.address)
+async def create(client: HttpClient, clusters: Iterable[dict[str, Any]]) -> None:
+    for one in clusters:
+        await client.create(one, TenantCluster.address)
 
 
-async def _all_running(client: HttpClient, waiting: set[str]) -> None:
-    selection = Selection(_NAMESPACE)
+async def all_are(client: HttpClient, waiting: set[str], done: Callable[[TenantCluster], bool]) -> None:
+    """Until that was once true of each cluster."""
+    selection = Selection(NAMESPACE)
     listed = await client.list(TenantCluster, selection)
+    waiting = waiting - {one.metadata.name for one in listed.items if done(one)}
     async with aclosing(client.watch(TenantCluster, selection, version=listed.version)) as events:
-        async for event in events:
-            if event.signal is Signal.BOOKMARK or event.item is None:
-                continue
-            if event.item.status.phase is ClusterPhase.RUNNING:
+        while waiting:
+            event = await anext(events)
+            if event.signal is not Signal.BOOKMARK and event.item is not None and done(event.item):
                 waiting.discard(event.item.metadata.name)
-            if not waiting:
-                return
-    raise RuntimeError("the watch ended")
 
 
-async def _revision(client: HttpClient) -> int:
+def is_running(cluster: TenantCluster) -> bool:
+    return cluster.status.phase is ClusterPhase.RUNNING
+
+
+async def revision(client: HttpClient) -> int:
     """Everything that was ever written, over all APIs of the process."""
     return int((await client.list(TenantCluster, Selection("default"))).version)
 
 
-def _parts(names: list[str], count: int) -> Iterator[list[str]]:
+def parts(names: list[str], count: int) -> Iterator[list[str]]:
     for first in range(count):
         if part := names[first::count]:
             yield part

@@ -17,7 +17,7 @@ from statistics import median
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERATED = 0.05
-PARTS = ("server", "inprocess", "controllers", "machines", "calls", "platform")
+PARTS = ("server", "inprocess", "controllers", "machines", "calls", "platform", "addons")
 
 Figures = dict[str, tuple[float, str]]
 """Value and unit by row."""

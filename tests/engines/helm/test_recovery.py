@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from butler.engines.helm import locks
 from butler.engines.helm.engine import Helm
 from butler.engines.helm.errors import HelmError, ReleaseBusy, ReleaseNotReady
 from butler.engines.helm.protocol import Deployed
@@ -151,6 +152,16 @@ async def test_a_run_killed_at_any_moment_is_recovered(world: World, moment: flo
     assert (await world.deploy({"greeting": "at last"})).record.status == "deployed"
     assert (await world.data() or {})["greeting"] == "at last"
     assert await world.helm.drift(world.cluster, world.place) == ()
+
+
+async def test_a_run_that_nobody_saw_end_and_that_did_its_work_is_no_longer_remembered(world: World) -> None:
+    await world.deploy()
+    folder = world.folder / "helm" / "locks"
+    with locks.held(folder, world.cluster, world.place) as lock:
+        lock.begin(1)
+    assert len(list(folder.iterdir())) == 1
+    assert not (await world.deploy()).changed
+    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("hook", ["pre-install"], indirect=True)

@@ -133,6 +133,15 @@ async def test_secrets_are_in_private_files_only(world: World, spy: Path, monkey
     assert not os.access(folder, os.F_OK)
 
 
+async def test_helm_keeps_nothing_of_what_a_cluster_serves(world: World) -> None:
+    path, real = world.folder / "watched", world.helm.program.path
+    path.write_text(f'#!/bin/sh\n{real} "$@"\ncode=$?\n[ -e "$HOME/.kube" ] && : >{world.folder}/kept\nexit $code\n')
+    path.chmod(0o755)
+    world.helm = Helm(world.folder / "helm", path)
+    assert (await world.deploy()).record.status == "deployed"
+    assert not (world.folder / "kept").exists()
+
+
 async def test_credentials_of_repositories_are_in_files_only(world: World, spy: Path) -> None:
     world.helm = Helm(world.folder / "helm", spy)
     for repository, verb in (("https://charts.invalid", "repo"), ("oci://charts.invalid/x", "pull")):

@@ -70,6 +70,7 @@ class Helm:
         found = await self.find(cluster, release.place)
         if not again and _is_current(found, mark):
             assert found is not None
+            locks.clear(self._locks, cluster, release.place)
             return Deployed(found, changed=False)
         with self._session(cluster, release.place, found) as session:
             found = await self._recovered(session, patience_of(release.timeout))

@@ -10,7 +10,7 @@ import fcntl
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .errors import ReleaseBusy
@@ -41,8 +41,7 @@ class Lock:
 def held(folder: Path, cluster: Cluster, place: Place) -> Iterator[Lock]:
     """The lock on a release. Raises ReleaseBusy when a run of ours, or of a process before us, has it."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    key = f"{cluster.config.cluster.server}\0{place.namespace}\0{place.name}"
-    path = folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.lock"
+    path = _path(folder, cluster, place)
     descriptor = _taken(path, place)
     try:
         yield Lock(descriptor)
@@ -50,6 +49,18 @@ def held(folder: Path, cluster: Cluster, place: Place) -> Iterator[Lock]:
         if os.fstat(descriptor).st_size == 0:
             path.unlink(missing_ok=True)
         os.close(descriptor)
+
+
+def clear(folder: Path, cluster: Cluster, place: Place) -> None:
+    """The run that was not seen to end has done its work: nothing is abandoned. One that still runs is left alone."""
+    if _path(folder, cluster, place).exists():
+        with suppress(ReleaseBusy), held(folder, cluster, place) as lock:
+            lock.end()
+
+
+def _path(folder: Path, cluster: Cluster, place: Place) -> Path:
+    key = f"{cluster.config.cluster.server}\0{place.namespace}\0{place.name}"
+    return folder / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.lock"
 
 
 def _taken(path: Path, place: Place) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from dataclasses import dataclass
 
@@ -68,7 +69,7 @@ class Session:
         """Run Helm; `revision` is the one it will write or remove, if any."""
         if self.lock is None or not revision:
             return await self.program.run(self.workspace, *arguments, patience=patience)
-        self.lock.begin(revision)
+        await asyncio.to_thread(self.lock.begin, revision)
         ran = await self.program.run(self.workspace, *arguments, patience=patience, descriptors=(self.lock.descriptor,))
         if ran.code >= 0:
             self.lock.end()

@@ -64,6 +64,8 @@ class Workspace:
             "HELM_REGISTRY_CONFIG": f"{home}/registry.json",
             "HELM_CONTENT_CACHE": f"{home}/cache/content",
             "HELM_DRIVER": "secret",
+            # It would keep what a cluster serves in dozens of files, for the next run, which has another home.
+            "KUBECACHEDIR": os.devnull,
         }
 
 
