@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import jsonschema_rs
+import msgspec
 
 from .errors import InvalidValues
 
@@ -30,14 +32,19 @@ def problems(addon: str, values: Mapping[str, Any], schema: Mapping[str, Any] | 
     if not schema:
         return []
     try:
-        # No backtracking: whoever writes values chooses what is matched.
-        validator = jsonschema_rs.validator_for(dict(schema), pattern_options=jsonschema_rs.RegexOptions())
+        validator = _compiled(msgspec.json.encode(schema))
     except jsonschema_rs.ValidationError as error:
         where = ".".join(str(part) for part in ("valuesSchema", *error.instance_path))
         raise InvalidValues(addon, f"the schema of its definition is none: {where}: {error.message}") from None
     except ValueError as error:
         raise InvalidValues(addon, f"the schema of its definition is none: {error}") from None
     return [_told(error) for error in validator.iter_errors(_without_nulls(values))]
+
+
+@lru_cache(128)
+def _compiled(schema: bytes) -> jsonschema_rs.Validator:
+    # No backtracking: whoever writes values chooses what is matched.
+    return jsonschema_rs.validator_for(msgspec.json.decode(schema), pattern_options=jsonschema_rs.RegexOptions())
 
 
 def is_about_a_gap(problem: str) -> bool:
