@@ -48,14 +48,14 @@ generate: $(DEV) ## Write what is derived from the types: CRDs and their referen
 	$(BIN)/python scripts/generate.py
 
 WITH_HELM := tests/engines/helm tests/addons/helm tests/cli/helm
-JOURNEYS := tests/docs tests/lives tests/advice $(WITH_HELM) tests/local/test_command_examples.py
+JOURNEYS := tests/local tests/fields tests/docs tests/lives tests/advice $(WITH_HELM)
 OTHER_SUITES := tests/attacks $(JOURNEYS)
 
 test: $(DEV) ## The suites of both houses, as far as they need no real cluster
 	cd kubekit && ../$(PYTEST) -n auto --dist worksteal -m "not real" --ignore tests/server/attacks $(ARGS) $(NONE_IS_FINE)
 	$(PYTEST) -n auto --dist worksteal -m "not real" $(OTHER_SUITES:%=--ignore %) $(ARGS) $(NONE_IS_FINE)
 
-journeys: $(DEV) ## Whole stories by the real programs: every page typed, every suggestion followed, lives of clusters, charts
+journeys: $(DEV) ## Whole platforms: every field tried, every page typed, every suggestion followed, kills, charts
 	$(PYTEST) -n auto --dist worksteal -m "not real" $(JOURNEYS) $(ARGS) $(NONE_IS_FINE)
 
 attack: $(DEV) ## What attackers would try, with a watchdog over the event loop
