@@ -30,7 +30,8 @@ async def installed(client: Client, addon: str) -> ManagementAddonStatus:
     async for event in client.watch(ManagementAddon, version=made["metadata"]["resourceVersion"]):
         found: Any = event.item
         if found is not None and found.status.phase is ManagementAddonPhase.INSTALLED:
-            return found.status  # type: ignore[no-any-return]
+            status: ManagementAddonStatus = found.status
+            return status
     raise AssertionError("the watch ended")
 
 
